@@ -1,0 +1,46 @@
+"""A visitor becomes a guest at the first action: a real user, remembered by the session cookie."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.contrib.auth import login
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+
+from .models import User
+from .names import made_up_name
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+_TRIES = 20
+
+
+def create_guest() -> User:
+    """Create and return a guest with a made-up name that nobody else has.
+
+    Raises ``RuntimeError`` when no free name was found, which at 700,000 names does not happen to a
+    site before it should think of longer ones.
+    """
+    for _ in range(_TRIES):
+        guest = User(username=f"guest-{uuid.uuid4()}", name=made_up_name(), kind=User.Kind.GUEST)
+        guest.set_unusable_password()
+        try:
+            with transaction.atomic():
+                guest.save(force_insert=True)
+        except IntegrityError:
+            continue
+        return guest
+    raise RuntimeError("no free guest name found")
+
+
+def keep_signed_in(request: HttpRequest, guest: User) -> None:
+    """Bind ``guest`` to the visitor's session (a new session key, so nobody can fix it before)."""
+    login(request, guest, backend="django.contrib.auth.backends.ModelBackend")
+
+
+def player_of(user: User | AnonymousUser) -> User | None:
+    """Return the signed-in player or guest, or ``None`` for a visitor who has done nothing yet."""
+    return user if isinstance(user, User) and user.is_active else None
