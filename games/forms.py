@@ -1,0 +1,94 @@
+"""What the pages post. A form says what was wrong with its fields; the rules are the engine's."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.utils.functional import lazy
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from . import engine, wording
+from .engine import RuleSet
+
+_LARGEST_INTEGER = 2**31 - 1
+_ONE_ROUND = "round"
+
+
+def _rule_set_label(name: str) -> str:
+    return format_html(
+        '<b>{}</b> <span class="difference">{}</span>',
+        wording.RULE_SET_NAMES[name],
+        wording.RULE_SET_DIFFERENCES[name],
+    )
+
+
+_lazy_rule_set_label = lazy(_rule_set_label, str)
+_lazy_target_label = lazy(wording.target_label, str)
+
+
+class ComputerGameForm(forms.Form):
+    """The terms of a game against the computer; the defaults make a game in one click."""
+
+    rule_set = forms.ChoiceField(
+        label=_("Rules"),
+        widget=forms.RadioSelect,
+        choices=[(name, _lazy_rule_set_label(name)) for name in engine.RULE_SETS],
+        initial=engine.DEFAULT_RULE_SET,
+    )
+    target = forms.TypedChoiceField(
+        label=_("Play"),
+        choices=[(target or _ONE_ROUND, _lazy_target_label(target)) for target in engine.TARGETS],
+        coerce=lambda value: None if value == _ONE_ROUND else int(value),
+        initial=_ONE_ROUND,
+    )
+    own_words = forms.BooleanField(
+        label=_("Let me type my own words for the shuffle"), required=False
+    )
+    form_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def rules(self) -> RuleSet:
+        """Return the rule set that was chosen."""
+        return engine.RULE_SETS[self.cleaned_data["rule_set"]]
+
+
+class DealForm(forms.Form):
+    """The words of the joining player, and those that the server had proposed."""
+
+    words = forms.CharField(required=False, strip=False, max_length=1000)
+    proposed_words = forms.CharField(required=False, strip=False, max_length=200)
+
+
+class PlayForm(forms.Form):
+    """A card to play on the board of a version, with its capture where there is a choice."""
+
+    card = forms.CharField(max_length=3)
+    version = forms.IntegerField(min_value=0, max_value=_LARGEST_INTEGER)
+    move_id = forms.UUIDField()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        card = cleaned.get("card")
+        if card is None:
+            return cleaned
+        try:
+            capture = self.data.get(f"capture-{card}")
+            cleaned["play"] = engine.Play(
+                engine.Card.parse(card),
+                None if capture is None else frozenset(_parse_capture(capture)),
+            )
+        except engine.InvalidInput as error:
+            raise forms.ValidationError(str(error)) from error
+        return cleaned
+
+
+class SeenForm(forms.Form):
+    """The round whose summary is put away."""
+
+    round = forms.IntegerField(min_value=1, max_value=engine.ROUNDS_SEALED)
+
+
+def _parse_capture(value: str) -> list[engine.Card]:
+    return [engine.Card.parse(code) for code in value.split("+")] if value else []

@@ -1,0 +1,157 @@
+"""Stored facts. The plays are the truth; a game's snapshot is kept beside them for speed."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from .engine import Seat
+
+_SEATS = [(seat.value, seat.value) for seat in Seat]
+
+
+class Game(models.Model):
+    """Rounds between two players until a target is reached.
+
+    Seat A is the one who created the game, seat B the one who joined; against the computer the
+    human joins (docs/fair-shuffle.md, "words"). Whose turn it is stands in ``turn`` and nowhere
+    else.
+    """
+
+    class Status(models.TextChoices):
+        SEALED = "sealed", _("sealed, not dealt yet")
+        RUNNING = "running", _("running")
+        FINISHED = "finished", _("finished")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    form_key = models.UUIDField(null=True, unique=True, editable=False)
+    player_a = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="games_as_a"
+    )
+    player_b = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="games_as_b"
+    )
+    rule_set = models.JSONField()
+    target = models.PositiveSmallIntegerField(null=True)
+    rules_version = models.PositiveSmallIntegerField()
+    shuffle_version = models.CharField(max_length=32)
+
+    status = models.CharField(max_length=8, choices=Status, default=Status.SEALED)
+    turn = models.CharField(max_length=1, choices=_SEATS, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    plies = models.PositiveIntegerField(default=0)
+    public = models.JSONField(default=dict)
+    hidden = models.BinaryField(default=bytes)
+    winner = models.CharField(max_length=1, choices=_SEATS, blank=True)
+    reason = models.CharField(max_length=16, blank=True)
+    seen_a = models.PositiveSmallIntegerField(default=0)
+    seen_b = models.PositiveSmallIntegerField(default=0)
+
+    created_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    # What selectors add where they say so: the database's clock, and the last play.
+    now: datetime
+    last_seat: str
+    last_text: str | None
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=~models.Q(player_a=models.F("player_b")), name="two_players_to_a_game"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["player_a", "status", "-changed_at"], name="games_of_player_a"),
+            models.Index(fields=["player_b", "status", "-changed_at"], name="games_of_player_b"),
+            models.Index(
+                fields=["changed_at"],
+                condition=models.Q(status="running"),
+                name="running_games_by_change",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"game {self.id}"
+
+
+class Play(models.Model):
+    """One card played, by choice or because it was forced."""
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="plays")
+    ply = models.PositiveIntegerField()
+    round_number = models.PositiveSmallIntegerField()
+    seat = models.CharField(max_length=1, choices=_SEATS)
+    text = models.CharField(max_length=200)
+    forced = models.BooleanField(default=False)
+    answered_version = models.PositiveIntegerField()
+    move_id = models.UUIDField(null=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["game", "ply"], name="one_play_to_a_ply"),
+            models.UniqueConstraint(fields=["game", "move_id"], name="a_move_lands_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ply}. {self.seat} {self.text}"
+
+
+class FinishedRound(models.Model):
+    """What a round brought, with the secret it was dealt from, stored when the round is final."""
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="finished_rounds")
+    number = models.PositiveSmallIntegerField()
+    dealer = models.CharField(max_length=1, choices=_SEATS)
+    secret = models.CharField(max_length=64)
+    deck = models.CharField(max_length=160)
+    result = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["game", "number"], name="a_round_is_finished_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"round {self.number} of game {self.game_id}"
+
+
+class Seal(models.Model):
+    """The anchor of a game's chain of secrets. Insert-only: a trigger refuses every change."""
+
+    game = models.OneToOneField(
+        Game, on_delete=models.CASCADE, primary_key=True, related_name="seal"
+    )
+    anchor = models.CharField(max_length=64, unique=True)
+    rounds_sealed = models.PositiveSmallIntegerField()
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.anchor
+
+
+class Fingerprint(models.Model):
+    """SHA-256 of the words that the joining player added. Insert-only, like the seal."""
+
+    class By(models.TextChoices):
+        OPPONENT = "opponent", _("the player who joined")
+        SERVER = "server", _("proposed by the server")
+
+    game = models.OneToOneField(
+        Game, on_delete=models.CASCADE, primary_key=True, related_name="fingerprint"
+    )
+    words_sha256 = models.CharField(max_length=64)
+    words_by = models.CharField(max_length=8, choices=By)
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.words_sha256

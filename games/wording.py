@@ -1,0 +1,264 @@
+"""Cards, plays, rule sets and results in the reader's language: plain text, no markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django_stubs_ext import StrPromise
+
+from .engine import RULE_SETS, Card, Kind, Outcome, Reason, RuleSet
+
+# Card names are whole phrases, not put together from parts: "seven of diamonds" is declined as one
+# in other languages.
+_SUITS = {
+    0: ("♣", gettext_lazy("%(rank)s of clubs")),
+    1: ("♦", gettext_lazy("%(rank)s of diamonds")),
+    2: ("♥", gettext_lazy("%(rank)s of hearts")),
+    3: ("♠", gettext_lazy("%(rank)s of spades")),
+}
+_RANKS = {
+    1: ("A", pgettext_lazy("card", "ace")),
+    2: ("2", pgettext_lazy("card", "two")),
+    3: ("3", pgettext_lazy("card", "three")),
+    4: ("4", pgettext_lazy("card", "four")),
+    5: ("5", pgettext_lazy("card", "five")),
+    6: ("6", pgettext_lazy("card", "six")),
+    7: ("7", pgettext_lazy("card", "seven")),
+    8: ("8", pgettext_lazy("card", "eight")),
+    9: ("9", pgettext_lazy("card", "nine")),
+    10: ("10", pgettext_lazy("card", "ten")),
+    11: ("J", pgettext_lazy("card", "jack")),
+    12: ("Q", pgettext_lazy("card", "queen")),
+    13: ("K", pgettext_lazy("card", "king")),
+}
+
+RULE_SET_NAMES = {
+    "egyptian_basra": gettext_lazy("Egyptian Basra"),
+    "egyptian_basra_v2": gettext_lazy("Egyptian Basra v2"),
+    "egyptian_basra_2": gettext_lazy("Egyptian Basra 2"),
+    "standard": gettext_lazy("Standard"),
+    "custom": gettext_lazy("Custom rules"),
+}
+RULE_SET_DIFFERENCES = {
+    "egyptian_basra": gettext_lazy("Every basra counts 10."),
+    "egyptian_basra_v2": gettext_lazy("Every card takes the komi; a jack basra counts 30."),
+    "egyptian_basra_2": gettext_lazy("A jack basra and a komi basra count 30."),
+    "standard": gettext_lazy("The komi is a basra on ten or less only; equal cards are carried."),
+    "custom": gettext_lazy("Values set by hand."),
+}
+
+
+def card_symbol(card: Card) -> str:
+    """Return the short form of a card, such as "10♦"."""
+    return _RANKS[card.rank][0] + _SUITS[card.suit][0]
+
+
+def card_name(card: Card) -> str:
+    """Return the spoken name of a card, such as "seven of diamonds – komi"."""
+    name = str(_SUITS[card.suit][1]) % {"rank": _RANKS[card.rank][1]}
+    if card.is_komi:
+        return _("%(card)s – komi") % {"card": name}
+    return name
+
+
+def isolated_symbol(card: Card) -> str:
+    """Return ``card_symbol`` for the middle of a sentence: never turned round in Arabic text."""
+    return f"\u2066{card_symbol(card)}\u2069"
+
+
+def isolated_name(name: str) -> str:
+    """Return a player's name for the middle of a sentence, in whatever direction it is written."""
+    return f"\u2068{name}\u2069"
+
+
+def _symbols(cards: Iterable[Card]) -> str:
+    return " ".join(isolated_symbol(card) for card in cards)
+
+
+def _names(cards: Iterable[Card]) -> str:
+    return ", ".join(card_name(card) for card in cards)
+
+
+def capture_sentence(captured: tuple[Card, ...], kind: str, points: int) -> str:
+    """Return what a card would take, and whether that is a basra."""
+    if not captured:
+        return _("Takes nothing and stays on the floor.")
+    cards = _symbols(captured)
+    if kind == Kind.NONE:
+        return _("Takes %(cards)s.") % {"cards": cards}
+    return _("Takes %(cards)s – %(basra)s!") % {
+        "cards": cards,
+        "basra": basra_phrase(kind, points),
+    }
+
+
+def basra_phrase(kind: str, points: int) -> str:
+    """Return a basra's kind with its points, such as "a jack basra, 30 points"."""
+    phrases = {
+        Kind.BASRA: ngettext("a basra, %(points)d point", "a basra, %(points)d points", points),
+        Kind.JACK: ngettext(
+            "a jack basra, %(points)d point", "a jack basra, %(points)d points", points
+        ),
+        Kind.KOMI: ngettext(
+            "a komi basra, %(points)d point", "a komi basra, %(points)d points", points
+        ),
+    }
+    return phrases[Kind(kind)] % {"points": points}
+
+
+def play_sentence(
+    name: str | None,
+    card: Card,
+    captured: tuple[Card, ...],
+    kind: str,
+    points: int,
+    *,
+    spoken: bool = False,
+) -> str:
+    """Return a play in words; ``name`` is ``None`` where the reader made it.
+
+    ``spoken`` gives the cards by name ("eight of hearts"), for a screen reader.
+    """
+    show: Callable[[Iterable[Card]], str] = _names if spoken else _symbols
+    values = {"card": show([card]), "cards": show(captured)}
+    if name is not None:
+        values["name"] = isolated_name(name)
+    if not captured:
+        if name is None:
+            return _("You played %(card)s.") % values
+        return _("%(name)s played %(card)s.") % values
+    if kind == Kind.NONE:
+        if name is None:
+            return _("You played %(card)s and took %(cards)s.") % values
+        return _("%(name)s played %(card)s and took %(cards)s.") % values
+    values["basra"] = basra_phrase(kind, points)
+    if name is None:
+        return _("You played %(card)s and took %(cards)s – %(basra)s!") % values
+    return _("%(name)s played %(card)s and took %(cards)s – %(basra)s!") % values
+
+
+def rule_set_name(rules: RuleSet) -> str:
+    """Return the name a rule set has on pages."""
+    return str(RULE_SET_NAMES[rules.name])
+
+
+_VALUES: dict[str, dict[object, StrPromise]] = {
+    "replaced": {
+        "bottom": gettext_lazy("to the bottom of the stock"),
+        "random place": gettext_lazy("to a random place in the stock"),
+    },
+    "komi_basra_test": {
+        "any value": gettext_lazy("if one card could take the whole floor"),
+        "ten or less": gettext_lazy("if the floor has no face card and adds up to ten or less"),
+    },
+    "komi_on_lone_jack": {
+        "jack": gettext_lazy("a jack basra"),
+        "none": gettext_lazy("no basra"),
+    },
+    "komi_alone": {
+        "any card": gettext_lazy("every card"),
+        "ordinary seven": gettext_lazy("only what takes a seven"),
+    },
+    "jack_on_lone_komi": {
+        "komi": gettext_lazy("a komi basra"),
+        "none": gettext_lazy("no basra"),
+    },
+    "komi_among_others": {
+        "any card": gettext_lazy("every card"),
+        "ordinary seven": gettext_lazy("only what takes a seven"),
+    },
+    "equal_cards": {
+        "nobody": gettext_lazy("nobody"),
+        "carried": gettext_lazy("carried to the next round's majority"),
+    },
+    "single_cards": {
+        "none": gettext_lazy("none"),
+        "2C": gettext_lazy("each jack 1, each ace 1, ten of diamonds 3, two of clubs 2"),
+        "2S": gettext_lazy("each jack 1, each ace 1, ten of diamonds 3, two of spades 2"),
+    },
+    "last_card_basra": {True: gettext_lazy("yes"), False: gettext_lazy("no")},
+    "left_over": {
+        "last capturer": gettext_lazy("whoever captured last"),
+        "nobody": gettext_lazy("nobody"),
+    },
+}
+_VALUE_LABELS = {
+    "replaced": gettext_lazy("A jack or the komi in the first floor goes"),
+    "komi_basra_test": gettext_lazy("The komi played makes a basra"),
+    "komi_on_lone_jack": gettext_lazy("The komi on a jack lying alone"),
+    "komi_alone": gettext_lazy("The komi lying alone is taken by"),
+    "jack_on_lone_komi": gettext_lazy("A jack on the komi lying alone"),
+    "komi_among_others": gettext_lazy("The komi among other cards is taken by"),
+    "majority": gettext_lazy("Most cards"),
+    "equal_cards": gettext_lazy("Equal cards: the points go to"),
+    "basra": gettext_lazy("A basra"),
+    "jack_basra": gettext_lazy("A jack basra"),
+    "komi_basra": gettext_lazy("A komi basra"),
+    "single_cards": gettext_lazy("Points for single cards"),
+    "last_card_basra": gettext_lazy("A basra on the very last card counts"),
+    "left_over": gettext_lazy("Cards left on the floor go to"),
+}
+
+
+def rule_values(rules: RuleSet) -> list[tuple[str, str]]:
+    """Return every value of a rule set in words, as (label, value), in the order of the rules."""
+    return [(str(label), _rule_value(rules, key)) for key, label in _VALUE_LABELS.items()]
+
+
+def _rule_value(rules: RuleSet, key: str) -> str:
+    value = getattr(rules, key)
+    if key in _VALUES:
+        return str(_VALUES[key][value])
+    return "–" if value is None else str(value)
+
+
+def rule_set_pages() -> list[dict[str, object]]:
+    """Return the named rule sets as the rules page shows them."""
+    return [
+        {
+            "slug": name,
+            "name": rule_set_name(rules),
+            "difference": rule_set_difference(rules),
+            "values": rule_values(rules),
+            "default_target": rules.default_target,
+        }
+        for name, rules in RULE_SETS.items()
+    ]
+
+
+def rule_set_difference(rules: RuleSet) -> str:
+    """Return the one line that tells a rule set from the others."""
+    return str(RULE_SET_DIFFERENCES[rules.name])
+
+
+def waiting_for(name: str) -> str:
+    """Return that the other player is to play."""
+    return _("Waiting for %(name)s …") % {"name": isolated_name(name)}
+
+
+def target_label(target: int | None) -> str:
+    """Return what a game is played to."""
+    return _("one round") if target is None else _("to %(target)d") % {"target": target}
+
+
+def outcome_sentence(outcome: Outcome, *, i_won: bool | None, other: str) -> str:
+    """Return how a game ended, as ``other``'s opponent reads it."""
+    if i_won is None:
+        reasons = {
+            Reason.SCORE: _("A draw: both have the same score."),
+            Reason.ROUND_LIMIT: _("A draw: no winner after the last round there can be."),
+            Reason.ABORTED: _("The game was called off before it began."),
+            Reason.CANCELLED: _("You both agreed to end the game; it does not count."),
+        }
+        return reasons.get(outcome.reason, _("The game ended without a winner."))
+    if outcome.reason is Reason.RESIGNED:
+        if i_won:
+            return _("You win: %(name)s resigned.") % {"name": isolated_name(other)}
+        return _("You resigned. %(name)s wins.") % {"name": isolated_name(other)}
+    if outcome.reason is Reason.TIME:
+        if i_won:
+            return _("You win: %(name)s ran out of time.") % {"name": isolated_name(other)}
+        return _("You ran out of time. %(name)s wins.") % {"name": isolated_name(other)}
+    return _("You win!") if i_won else _("%(name)s wins.") % {"name": isolated_name(other)}
