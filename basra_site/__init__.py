@@ -1,0 +1,1 @@
+"""The site around the game: settings, addresses, health, logs and how it is run."""

@@ -1,0 +1,127 @@
+"""The error pages.
+
+Each renders `errors/error.html` with `title`, `sentence` and `status`; for htmx only its
+`fragment` partial. Where the page itself cannot be rendered (the database is down, the request
+is broken), the answer is plain HTML with the same words.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils.csp import CSP
+from django.utils.html import format_html
+from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+log = logging.getLogger(__name__)
+
+# What the plain page may load: nothing.
+PLAIN_POLICY = {"default-src": [CSP.NONE], "frame-ancestors": [CSP.NONE]}
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400, or 413 for a body that is too large."""
+    if isinstance(exception, RequestDataTooBig):
+        title, sentence = _("Too much"), _("What your browser sent is too large.")
+        return error_response(request, 413, title, sentence)
+    return error_response(
+        request,
+        400,
+        _("That did not make sense"),
+        _("Your browser sent something that this site cannot read."),
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403."""
+    del exception
+    return error_response(request, 403, _("Not allowed"), _("You may not do that."))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer 403 to a form without the token that shows that it came from here."""
+    del reason
+    return error_response(
+        request,
+        403,
+        _("The form is too old"),
+        _("This form could not be checked. Please go back, reload the page and try again."),
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404, in the same words for what is not there and what is not yours."""
+    del exception
+    return error_response(
+        request, 404, _("Not found"), _("There is nothing here, or nothing that you may see.")
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer 500, or 503 when the database cannot be reached."""
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        return unavailable(request)
+    return error_response(
+        request,
+        500,
+        _("Something went wrong"),
+        _("That is our fault. It has been noted; please try again."),
+    )
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """Answer 503: try again in a moment."""
+    response = error_response(
+        request,
+        503,
+        _("Back in a moment"),
+        _("The site cannot reach its games just now. Please try again in a moment."),
+    )
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+def error_response(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+    """Answer `status` with an error page of the site's design, or with its fragment for htmx."""
+    context = {
+        "title": title,
+        "sentence": sentence,
+        "status": status,
+        "LANGUAGE_CODE": get_language(),
+        "LANGUAGE_BIDI": get_language_bidi(),
+    }
+    fragment = request.headers.get("HX-Request") == "true"
+    template = "errors/error.html#fragment" if fragment else "errors/error.html"
+    # A page that names the player reads the session and the user: not when that may be what
+    # failed.
+    whose = request if status < 500 and hasattr(request, "user") else None
+    try:
+        response = HttpResponse(render_to_string(template, context, whose), status=status)
+    except Exception:
+        log.warning("The error page could not be rendered", exc_info=True)
+        response = _plain(context)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _plain(context: dict[str, object]) -> HttpResponse:
+    response = HttpResponse(
+        format_html(
+            '<!doctype html><html lang="{LANGUAGE_CODE}"><meta charset="utf-8">'
+            "<title>{title}</title><h1>{title}</h1><p>{sentence}</p></html>",
+            **context,
+        ),
+        status=int(str(context["status"])),
+    )
+    response._csp_config = PLAIN_POLICY  # type: ignore[attr-defined]  # as @csp_override sets it
+    return response

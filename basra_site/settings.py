@@ -1,0 +1,282 @@
+"""The settings, all of them; what differs between machines comes from the environment.
+
+`docs/operations.md` lists the variables. With `BASRA_DEVELOPMENT=yes` the site runs over plain
+HTTP and needs no service; everything else is production.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import django_stubs_ext
+from cryptography.fernet import Fernet
+from django.utils.csp import CSP
+
+from basra_site.databases import database
+from basra_site.env import Env
+
+# Before any module writes `ModelForm[User]`.
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = Env(os.environ)
+
+DEVELOPMENT = env.boolean("BASRA_DEVELOPMENT", default=False)
+# Even in development errors are shown as players see them, unless this asks for more.
+DEBUG = env.boolean("BASRA_DEBUG", default=False)
+if DEBUG and not DEVELOPMENT:
+    env.problem("set BASRA_DEBUG only together with BASRA_DEVELOPMENT=yes")
+
+# Files the site writes: the queue without a broker, beat's schedule, mail in development.
+VAR = Path(env.text("BASRA_VAR", str(BASE_DIR / "var"))).absolute()
+
+# --- Secrets
+
+SECRET_KEY = env.secret("SECRET_KEY", least=50)
+SECRET_KEY_FALLBACKS = env.secrets("SECRET_KEY_FALLBACKS", "")
+
+# Keys for what is encrypted in the database: the first encrypts, all decrypt.
+CARD_KEYS: list[str] = env.secrets("BASRA_CARD_KEYS")
+for key in CARD_KEYS:
+    try:
+        Fernet(key)
+    except ValueError:
+        env.problem(
+            "set BASRA_CARD_KEYS to keys made by `python -m basra_site.keys`, separated by commas"
+        )
+
+# --- Addresses
+
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]" if DEVELOPMENT else None)
+if "*" in ALLOWED_HOSTS:
+    # A link built from a hostile Host header would lead players elsewhere.
+    env.problem("set ALLOWED_HOSTS to the site's own names, not to *")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", "")
+# Only behind a proxy that sets X-Forwarded-Proto itself; from anybody else it would be a lie.
+if env.boolean("BASRA_BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- The application
+
+ROOT_URLCONF = "basra_site.urls"
+WSGI_APPLICATION = "basra_site.wsgi.application"
+AUTH_USER_MODEL = "accounts.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "basra_site.apps.SiteConfig",
+    "accounts",
+    "games",
+    "games.sealing",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "django_htmx",
+]
+
+MIDDLEWARE = [
+    # First, so that everything that is logged carries the request's id.
+    "basra_site.middleware.RequestIdMiddleware",
+    # Before anything reads the request.
+    "basra_site.middleware.FrontDoorMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "basra_site.middleware.SlidingSessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+            ],
+        },
+    },
+]
+
+# --- The database
+
+DATABASES: dict[str, Any] = {}
+try:
+    DATABASES["default"] = database(
+        env.text("DATABASE_URL", f"sqlite:///{VAR}/basra.sqlite3" if DEVELOPMENT else None)
+        or "sqlite:///unset",
+        base=BASE_DIR,
+    )
+except ValueError as error:
+    env.problem(str(error))
+
+# --- Language and time
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- Static files
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(VAR / "static"))).absolute()
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEVELOPMENT
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+# In development files are served from where they are written, as they are now.
+WHITENOISE_USE_FINDERS = DEVELOPMENT
+WHITENOISE_AUTOREFRESH = DEVELOPMENT
+
+# --- Sessions and cookies
+
+# A browser accepts a __Host- cookie only over TLS, from this very host.
+SESSION_COOKIE_NAME = "basra-session" if DEVELOPMENT else "__Host-session"
+CSRF_COOKIE_NAME = "basra-csrf" if DEVELOPMENT else "__Host-csrf"
+SESSION_COOKIE_AGE = 30 * 24 * 60 * 60
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "basra_site.errors.csrf_failure"
+
+# --- What a request may carry
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 50
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+
+# --- Transport and content
+
+SECURE_SSL_REDIRECT = not DEVELOPMENT
+# A health check comes from inside, over plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 0 if DEVELOPMENT else 365 * 24 * 60 * 60
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEVELOPMENT
+SECURE_REFERRER_POLICY = SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SECURE_CSP = {
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF, CSP.NONCE],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+    "font-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "manifest-src": [CSP.SELF],
+    "worker-src": [CSP.SELF],
+    # Chromium applies this to the redirect after a POST as well: a way to sign in elsewhere
+    # needs its origin here.
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+    "object-src": [CSP.NONE],
+}
+
+# --- Mail
+
+if DEVELOPMENT:
+    MAILERS = {
+        "default": {
+            "BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+            "OPTIONS": {"file_path": str(VAR / "mail")},
+        }
+    }
+else:
+    MAILERS = {
+        "default": {
+            "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "OPTIONS": {
+                "host": env.text("SMTP_HOST", "localhost"),
+                "port": env.integer("SMTP_PORT", 587, least=1, most=65535),
+                "username": env.text("SMTP_USER", ""),
+                "password": env.secret("SMTP_PASSWORD", ""),
+                "use_tls": env.boolean("SMTP_TLS", default=True),
+                "timeout": 10,
+            },
+        }
+    }
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "basra@localhost")
+# Who is told by mail about errors.
+ADMINS = env.words("ADMINS", "")
+
+# --- Background work
+
+CELERY_BROKER_URL = env.secret("CELERY_BROKER_URL", "filesystem://")
+if CELERY_BROKER_URL == "filesystem://":
+    _folders = {
+        "data_folder_in": VAR / "celery" / "queue",
+        "data_folder_out": VAR / "celery" / "queue",
+        "processed_folder": VAR / "celery" / "processed",
+        "control_folder": VAR / "celery" / "control",
+    }
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        **{option: str(folder) for option, folder in _folders.items()},
+        "store_processed": False,
+        "polling_interval": 0.5,
+    }
+else:
+    _folders = {}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = 60
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "celerybeat-schedule")
+# The broker is only a doorbell; what must not be lost is a row that one of these sweeps finds.
+# A message that waited longer than its interval would only repeat the next one.
+CELERY_BEAT_SCHEDULE = {
+    "finish computer replies": {
+        "task": "games.tasks.finish_computer_replies",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+    "heartbeat": {
+        "task": "basra_site.tasks.beat_heart",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+    "clear expired sessions": {
+        "task": "basra_site.tasks.clear_expired_sessions",
+        "schedule": 24 * 60 * 60.0,
+        "options": {"expires": 60 * 60},
+    },
+}
+
+# --- Logs
+
+LOG_LEVEL = env.text("BASRA_LOG_LEVEL", "WARNING" if DEVELOPMENT else "INFO")
+if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+    env.problem("set BASRA_LOG_LEVEL to DEBUG, INFO, WARNING or ERROR")
+DEFAULT_EXCEPTION_REPORTER_FILTER = "basra_site.logging.NothingHiddenFilter"
+LOGGING_CONFIG = "basra_site.logging.configure"
+LOGGING = {"level": LOG_LEVEL, "mail": bool(ADMINS)}
+
+env.finish()
+
+for _folder in (VAR, *_folders.values()):
+    _folder.mkdir(parents=True, exist_ok=True)
