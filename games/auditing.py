@@ -24,6 +24,10 @@ def problems_of(game: Game) -> list[str]:
 
 
 def _problems(game: Game) -> Iterator[str]:
+    versions = (game.rules_version, game.shuffle_version)
+    if versions != (engine.RULES_VERSION, engine.SHUFFLE_VERSION):
+        yield "nothing here knows its versions of the rules and of the shuffle"
+        return
     if not hasattr(game, "seal"):
         yield "it has no seal"
         return

@@ -13,9 +13,9 @@ from accounts.models import User
 from .engine import Seat
 from .models import Fingerprint, FinishedRound, Game, Play
 
-PLAYS_AT_THE_TABLE = 12
-FINISHED_GAMES_IN_A_LIST = 20
-MOST_OPEN_GAMES = 100  # that one can have: the list shows them all, none is out of reach
+PLAYS_AT_THE_TABLE = 8
+FINISHED_GAMES_ON_A_PAGE = 20
+MOST_OPEN_GAMES = 50  # that one can have: the list shows them all, none is out of reach
 
 
 class GameNotFound(Exception):
@@ -69,11 +69,18 @@ def open_games(player: User) -> QuerySet[Game]:
     return _listed(player).exclude(status=Game.Status.FINISHED)[:MOST_OPEN_GAMES]
 
 
-def finished_games(player: User) -> QuerySet[Game]:
-    """Return the finished games of ``player``, the latest first."""
-    return _listed(player).filter(status=Game.Status.FINISHED)[
-        :FINISHED_GAMES_IN_A_LIST
-    ]
+def finished_games(player: User, page: int) -> tuple[list[Game], bool]:
+    """Return a page of the finished games of ``player``, the latest first, and whether more follow.
+
+    Pages count from 1.
+    """
+    start = (page - 1) * FINISHED_GAMES_ON_A_PAGE
+    games = list(
+        _listed(player).filter(status=Game.Status.FINISHED)[
+            start : start + FINISHED_GAMES_ON_A_PAGE + 1
+        ]
+    )
+    return games[:FINISHED_GAMES_ON_A_PAGE], len(games) > FINISHED_GAMES_ON_A_PAGE
 
 
 def _listed(player: User) -> QuerySet[Game]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import uuid
 from collections.abc import Callable
@@ -31,6 +32,8 @@ from .snapshot import BrokenGame, read_state, terms_of
 from .table import TableView, game_row, log_rounds, table_view
 
 logger = logging.getLogger(__name__)
+
+_PAGE = re.compile("[1-9][0-9]{0,3}", re.ASCII)
 
 type View = Callable[..., HttpResponseBase]
 
@@ -72,14 +75,23 @@ def _game_or_404(player: User, game_id: UUID) -> Game:
 @require_safe
 def home(request: Request) -> HttpResponse:
     """My games, those that wait for me first, and a game against the computer in one click."""
-    return _home(request, ComputerGameForm(), HTTPStatus.OK)
+    page = request.GET.get("page", "1")
+    if not _PAGE.fullmatch(page):
+        raise Http404
+    return _home(request, ComputerGameForm(), page=int(page))
 
 
-def _home(request: Request, form: ComputerGameForm, status: int) -> HttpResponse:
+def _home(
+    request: Request, form: ComputerGameForm, status: int = HTTPStatus.OK, page: int = 1
+) -> HttpResponse:
+    context: dict[str, Any] = {"form": form, "page": page}
     player = player_of(request.user)
-    games = [*selectors.open_games(player), *selectors.finished_games(player)] if player else []
-    rows = [game_row(game, selectors.seat_of(game, player)) for game in games if player]
-    return render(request, "home.html", {"form": form, "rows": rows}, status=status)
+    if player is not None:
+        finished, more = selectors.finished_games(player, page)
+        games = [*(selectors.open_games(player) if page == 1 else []), *finished]
+        context["rows"] = [game_row(game, selectors.seat_of(game, player)) for game in games]
+        context["older"] = page + 1 if more else None
+    return render(request, "home.html", context, status=status)
 
 
 @never_cache

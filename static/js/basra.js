@@ -258,6 +258,7 @@
 
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    if (table() && table().inert) return;
     var on = event.target;
     if (on.closest("dialog[open], select, textarea, input:not([type=radio])")) return;
     var key = digit(event);

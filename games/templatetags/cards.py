@@ -1,0 +1,28 @@
+"""The picture of a card. A tag and not an included template: a table draws some forty of them."""
+
+from __future__ import annotations
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+
+from games.table import CardFace
+
+register = template.Library()
+
+
+@register.simple_tag
+def card(face: CardFace, size: str = "", *, quiet: bool = False) -> str:
+    """Return a face-up card as an SVG from the sprite.
+
+    ``size`` is a class of the style sheet; ``quiet`` hides the picture from screen readers where
+    words beside it name the card.
+    """
+    return format_html(
+        '<svg class="card {}" aria-hidden="true"><use href="{}#{}"/></svg>'
+        if quiet
+        else '<svg class="card {}" role="img" aria-label="{}"><use href="{}#{}"/></svg>',
+        *([size] if quiet else [size, face.name]),
+        static("img/cards.svg"),
+        face.code,
+    )
