@@ -1,24 +1,35 @@
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django import forms
 from django.utils.translation import gettext as _
 
-from .models import User
+from .models import User, name_key
 from .names import clean_name
 
+if TYPE_CHECKING:
+    UserForm = forms.ModelForm[User]
+else:
+    UserForm = forms.ModelForm
 
-class NameForm(forms.ModelForm[User]):
-    """Choose the name that others see."""
+
+class SettingsForm(UserForm):
+    """The name that others see, and what the server may play by itself."""
 
     class Meta:
         model = User
-        fields: ClassVar = ["name"]
+        fields: ClassVar = ["name", "plays_forced_cards"]
         widgets: ClassVar = {"name": forms.TextInput(attrs={"autocomplete": "nickname"})}
 
     def clean_name(self) -> str:
         name = clean_name(self.cleaned_data["name"])
-        if User.objects.filter(name__iexact=name).exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError(_("Somebody has this name already. Please take another."))
+        taken = User.objects.filter(name_key=name_key(name)).exclude(pk=self.instance.pk)
+        if taken.exists():
+            raise forms.ValidationError(self.name_taken())
         return name
+
+    @staticmethod
+    def name_taken() -> str:
+        """Return the sentence for a name that somebody else has."""
+        return _("Somebody has this name already. Please take another.")

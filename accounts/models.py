@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import PermissionsMixin, UserManager
 from django.db import models
-from django.db.models.functions import Lower
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+
+def name_key(name: str) -> str:
+    """Return what two names have in common that are one name to a reader."""
+    return name.casefold()
 
 
 class User(AbstractBaseUser, PermissionsMixin):
     """Whoever can hold a seat. The computer is a user like any other to the code."""
 
     class Kind(models.TextChoices):
-        MEMBER = "member", _("player")
-        GUEST = "guest", _("guest")
-        COMPUTER = "computer", _("computer player")
+        MEMBER = "member", gettext_lazy("player")
+        GUEST = "guest", gettext_lazy("guest")
+        COMPUTER = "computer", gettext_lazy("computer player")
 
     username = models.CharField(max_length=150, unique=True)
-    name = models.CharField(_("name"), max_length=24)
+    name = models.CharField(gettext_lazy("name"), max_length=24)
+    # What makes a name unique: the database folds letters of the Latin alphabet only.
+    name_key = models.CharField(max_length=72, unique=True, editable=False)
     email = models.EmailField(blank=True)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.MEMBER)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)
     plays_forced_cards = models.BooleanField(
-        _("play forced cards by themselves"),
+        gettext_lazy("Play my forced cards for me"),
         default=True,
-        help_text=_("Your last card goes by itself when it leaves you nothing to choose."),
+        help_text=gettext_lazy("A last card that leaves you nothing to choose goes by itself."),
     )
 
     USERNAME_FIELD = "username"
@@ -39,13 +46,20 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects = UserManager["User"]()
 
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(Lower("name"), name="one_player_to_a_name"),
-        ]
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save, with the key of the name kept in step with it."""
+        self.name_key = name_key(self.name)
+        if (fields := kwargs.get("update_fields")) is not None and "name" in fields:
+            kwargs["update_fields"] = {*fields, "name_key"}
+        super().save(*args, **kwargs)
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_name(self) -> str:
+        """The name on pages; the house's own player has one in every language."""
+        return _("The computer") if self.is_computer else self.name
 
     @property
     def is_computer(self) -> bool:

@@ -24,8 +24,17 @@ _SECOND = (
 # Nobody may pass for the house.
 _RESERVED = frozenset({"the computer", "computer", "basra", "admin", "administrator", "staff"})
 
-# Letters to the eye's blind spot: the Unicode database calls these letters, yet they show nothing.
-_INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# The Unicode database calls these letters or marks, yet they show nothing: with one of them two
+# names would look the same.
+_INVISIBLE = frozenset(
+    [
+        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",
+        *map(chr, range(0xFE00, 0xFE10)),
+        *map(chr, range(0xE0100, 0xE01F0)),
+    ]
+)
+# As many as any language puts on one letter; more would run over the lines around the name.
+_MOST_MARKS = 3
 _ALLOWED_PUNCTUATION = frozenset("._-'")
 
 
@@ -39,7 +48,8 @@ def clean_name(text: str) -> str:
     """Return ``text`` as a name that looks like what it is, or raise ``ValidationError``.
 
     Compatibility-composed (NFKC), single spaces, 1 to 24 characters, only letters, marks, digits
-    and ``. _ - '``; no control, direction or invisible characters; at least one letter or digit.
+    and ``. _ - '``; no control, direction or invisible characters; at least one letter or digit;
+    marks on letters only, and not in heaps.
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split(" ")).strip()
     name = " ".join(part for part in name.split(" ") if part)
@@ -55,16 +65,31 @@ def clean_name(text: str) -> str:
         )
     if name.casefold() in _RESERVED:
         raise ValidationError(_("This name is the house's own. Please take another."))
+    if not _marks_sit_on_letters(name):
+        raise ValidationError(_("There are too many signs above or below a letter of this name."))
     if not any(unicodedata.category(character)[0] in "LN" for character in name):
         raise ValidationError(_("A name needs at least one letter or digit."))
     return name
 
 
 def _may_stand_in_a_name(character: str) -> bool:
-    if character in _INVISIBLE_LETTERS:
+    if character in _INVISIBLE:
         return False
     return (
         character == " "
         or character in _ALLOWED_PUNCTUATION
         or unicodedata.category(character) in ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd")
     )
+
+
+def _marks_sit_on_letters(name: str) -> bool:
+    marks = _MOST_MARKS  # none may come before the first letter
+    for character in name:
+        category = unicodedata.category(character)
+        if category[0] == "M":
+            marks += 1
+            if marks > _MOST_MARKS:
+                return False
+        else:
+            marks = 0 if category[0] in "LN" else _MOST_MARKS
+    return True

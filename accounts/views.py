@@ -3,30 +3,29 @@ from __future__ import annotations
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from .forms import NameForm
+from .forms import SettingsForm
 from .guests import player_of
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def name(request: HttpRequest) -> HttpResponse:
-    """Show and change the name that others see. A visitor has no name yet and is sent home."""
+    """Show and change my name and settings. A visitor has none yet and is sent home."""
     player = player_of(request.user)
     if player is None:
         return redirect("games:home")
     shown = player.name
-    form = NameForm(request.POST or None, instance=player)
+    form = SettingsForm(request.POST or None, instance=player)
     status = 200
     if request.method == "POST":
         if form.is_valid():
             try:
                 form.save()
             except IntegrityError:  # somebody took it between the check and the save
-                form.add_error("name", _("Somebody has this name already. Please take another."))
+                form.add_error("name", form.name_taken())
             else:
                 return redirect("games:home")
         status = 422

@@ -25,6 +25,7 @@ log = logging.getLogger("basra.request")
 
 SESSION_KEY = re.compile(r"[a-z0-9]{8,64}")
 DAY = 24 * 60 * 60
+UNREADABLE = "basra.unreadable"  # in the environment of a request whose body is not UTF-8
 LAST_SLIDE = "slid"
 
 
@@ -71,6 +72,8 @@ class FrontDoorMiddleware:
         query = request.META.get("QUERY_STRING", "")
         if "\0" in request.path or "\0" in query or "%00" in query:
             raise BadRequest("A NUL in the address")
+        if UNREADABLE in request.META:
+            raise BadRequest("A body in another encoding than UTF-8")
         key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
         if key is not None and not SESSION_KEY.fullmatch(key):
             del request.COOKIES[settings.SESSION_COOKIE_NAME]

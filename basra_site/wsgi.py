@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.wsgi import get_wsgi_application
 from django.utils.http import parse_header_parameters
 
+from basra_site.middleware import UNREADABLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse
@@ -21,16 +23,13 @@ def application(environ: dict[str, Any], start_response: StartResponse) -> Itera
     """Answer one request.
 
     Django looks up the character set of the body before any middleware runs, and raises for
-    some that only sound like one (`rot13`, one with a NUL in it). This site reads UTF-8 alone.
+    some that only sound like one (`rot13`, one with a NUL in it). This site reads UTF-8 alone;
+    the front door refuses the others.
     """
-    if _is_readable(environ.get("CONTENT_TYPE", "")):
-        return _django(environ, start_response)
-    body = b"This site reads UTF-8 only."
-    start_response(
-        "400 Bad Request",
-        [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))],
-    )
-    return [body]
+    if not _is_readable(environ.get("CONTENT_TYPE", "")):
+        environ["CONTENT_TYPE"] = ""
+        environ[UNREADABLE] = True
+    return _django(environ, start_response)
 
 
 def _is_readable(content_type: str) -> bool:

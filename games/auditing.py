@@ -15,8 +15,6 @@ from .engine import BasraError, GameState, Played, Reason, Seat
 from .models import FinishedRound, Game, Play
 from .snapshot import BrokenGame, dump_result, read_state, terms_of
 
-_BROKEN_OFF = frozenset({Reason.RESIGNED, Reason.ABORTED, Reason.CANCELLED, Reason.TIME})
-
 
 def problems_of(game: Game) -> list[str]:
     """Return everything that is wrong with a game's rows, in sentences; empty for a sound game."""
@@ -66,11 +64,15 @@ def _problems_of_sealed(game: Game) -> Iterator[str]:
         yield "it is not dealt yet, but its words are frozen"
 
 
+def _broken_off(game: Game) -> bool:
+    return game.reason in list(Reason) and Reason(game.reason).breaks_off
+
+
 def _problems_of_versions(game: Game, plays: list[Play]) -> Iterator[str]:
     # The deal made version 1; after that every version answers the one before with a play, but
     # for the last one of a game that was broken off.
     answered = [version for version, _plays in groupby(play.answered_version for play in plays)]
-    led_to = game.version - (game.reason in _BROKEN_OFF)
+    led_to = game.version - _broken_off(game)
     if answered != list(range(1, led_to)):
         yield f"its plays do not lead to version {game.version}"
 
@@ -129,7 +131,7 @@ def _problems_of_rounds(
 
 def _problems_of_row(game: Game, state: GameState) -> Iterator[str]:
     outcome = state.outcome
-    if outcome is None and game.reason in _BROKEN_OFF:
+    if outcome is None and _broken_off(game):
         # The plays cannot say why a game was broken off; the row does, and the snapshot with it.
         try:
             stated = Seat(game.winner) if game.winner else None

@@ -25,8 +25,6 @@ from .engine import (
 from .engine.rulesets import Replaced
 from .models import Fingerprint, Game, Seal
 
-_PLAYED_IN_A_DEAL = 8
-
 
 class BrokenSeal(Exception):
     """The sealed secret cannot be read, or the cards at the table are not the ones it deals."""
@@ -67,18 +65,7 @@ class SealedDeals:
         """
         if state.round is None:
             return
-        deal = self.deal(state.round_number)
-        dealer = state.round.dealer
-        dealt = (state.round.deal_number - 1) * _PLAYED_IN_A_DEAL
-        packs = deal.non_dealer + deal.dealer + deal.stock
-        hands = packs[dealt : dealt + _PLAYED_IN_A_DEAL]
-        expected = (hands[:4], hands[4:], packs[dealt + _PLAYED_IN_A_DEAL :])
-        found = (
-            state.round.hands[dealer.other],
-            state.round.hands[dealer],
-            state.round.stock,
-        )
-        if found != expected:
+        if not state.round.was_dealt_from(self.deal(state.round_number)):
             raise BrokenSeal(f"game {self._game_id}: the cards are not the sealed ones")
 
 

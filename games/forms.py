@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
+from uuid import UUID
 
 from django import forms
+from django.core.signing import Signer
 from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from . import engine, wording
 from .engine import RuleSet
+from .models import Fingerprint
 
 _LARGEST_INTEGER = 2**31 - 1
 _ONE_ROUND = "round"
@@ -19,7 +22,7 @@ _ONE_ROUND = "round"
 
 def _rule_set_label(name: str) -> str:
     return format_html(
-        '<b>{}</b> <span class="difference">{}</span>',
+        '<b>{}</b><span class="difference"> {}</span>',
         wording.RULE_SET_NAMES[name],
         wording.RULE_SET_DIFFERENCES[name],
     )
@@ -55,10 +58,28 @@ class ComputerGameForm(forms.Form):
 
 
 class DealForm(forms.Form):
-    """The words of the joining player, and those that the server had proposed."""
+    """The words of the joining player, and what the server had proposed for this game."""
 
-    words = forms.CharField(required=False, strip=False, max_length=1000)
-    proposed_words = forms.CharField(required=False, strip=False, max_length=200)
+    words = forms.CharField(required=False)
+    proposal = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def clean_words(self) -> str:
+        try:
+            return engine.clean_words(self.cleaned_data["words"])
+        except engine.InvalidInput as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def words_by(self, game_id: UUID) -> Fingerprint.By:
+        """Return whose the words are: the server's if they are what it proposed and signed."""
+        proposed = signed_proposal(game_id, self.cleaned_data["words"])
+        if self.cleaned_data["proposal"] == proposed:
+            return Fingerprint.By.SERVER
+        return Fingerprint.By.OPPONENT
+
+
+def signed_proposal(game_id: UUID, words: str) -> str:
+    """Return words with the mark by which the server knows its own proposal again."""
+    return Signer(salt=f"words for game {game_id}").sign(words)
 
 
 class PlayForm(forms.Form):

@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
+
 from .engine import Seat
 
 _SEATS = [(seat.value, seat.value) for seat in Seat]
@@ -59,8 +61,8 @@ class Game(models.Model):
 
     # What selectors add where they say so: the database's clock, and the last play.
     now: datetime
-    last_seat: str
-    last_text: str | None
+    last_seat: str = ""
+    last_text: str | None = None
 
     class Meta:
         constraints: ClassVar = [
@@ -81,6 +83,21 @@ class Game(models.Model):
     def __str__(self) -> str:
         return f"game {self.id}"
 
+    def player(self, seat: Seat) -> User:
+        """Return who sits in ``seat``."""
+        return self.player_a if seat is Seat.A else self.player_b
+
+    def seat_of(self, player: User) -> Seat:
+        """Return the seat of one of the two players; raise ``LookupError`` for anybody else."""
+        for seat in Seat:
+            if self.player(seat).pk == player.pk:
+                return seat
+        raise LookupError(f"{player.pk} does not sit at the table of {self}")
+
+    def seen_field(self, seat: Seat) -> str:
+        """Return the name of the field that counts the summaries ``seat`` has put away."""
+        return "seen_a" if seat is Seat.A else "seen_b"
+
 
 class Play(models.Model):
     """One card played, by choice or because it was forced."""
@@ -98,7 +115,7 @@ class Play(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["game", "ply"], name="one_play_to_a_ply"),
-            models.UniqueConstraint(fields=["game", "move_id"], name="a_move_lands_once"),
+            models.UniqueConstraint(fields=["game", "seat", "move_id"], name="a_move_lands_once"),
         ]
 
     def __str__(self) -> str:

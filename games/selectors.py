@@ -44,19 +44,18 @@ def game_of(player: User, game_id: UUID) -> Game:
     return game
 
 
+def game_to_check(player: User | None, game_id: UUID) -> Game:
+    """Return a game whose fairness ``player`` may check: an own one, or any that is over."""
+    over = Q(status=Game.Status.FINISHED)
+    game = _games().filter(over | games_with(player) if player else over, pk=game_id).first()
+    if game is None:
+        raise GameNotFound
+    return game
+
+
 def game_by_id(game_id: UUID) -> Game:
     """Return a game for the server's own work, with both players and ``now``."""
     return _games().get(pk=game_id)
-
-
-def seat_of(game: Game, player: User) -> Seat:
-    """Return the seat of one of the game's two players."""
-    return Seat.A if game.player_a_id == player.pk else Seat.B
-
-
-def player_in(game: Game, seat: Seat) -> User:
-    """Return who sits in ``seat``."""
-    return game.player_a if seat is Seat.A else game.player_b
 
 
 def count_open_games(player: User) -> int:
@@ -110,7 +109,7 @@ def all_plays(game: Game) -> QuerySet[Play]:
 
 def unseen_round(game: Game, seat: Seat, finished: int) -> FinishedRound | None:
     """Return the first of the ``finished`` rounds whose summary ``seat`` has not put away."""
-    seen = game.seen_a if seat is Seat.A else game.seen_b
+    seen: int = getattr(game, game.seen_field(seat))
     if seen >= finished:
         return None
     return game.finished_rounds.filter(number__gt=seen).order_by("number").first()

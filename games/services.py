@@ -26,7 +26,6 @@ from .snapshot import BrokenGame, dump_result, read_state, terms_of, write_state
 logger = logging.getLogger(__name__)
 
 COMPUTER_USERNAME = "computer"
-MOST_RUNNING_GAMES = selectors.MOST_OPEN_GAMES
 
 
 class StaleBoard(Exception):
@@ -64,11 +63,11 @@ def seal_computer_game(
     human and after the sealing. Posting one form twice (``form_key``) makes one game.
     Raises ``TooManyGames``.
     """
-    if selectors.count_open_games(player) >= MOST_RUNNING_GAMES:
+    if selectors.count_open_games(player) >= selectors.MOST_OPEN_GAMES:
         raise TooManyGames
     try:
         with transaction.atomic():
-            return _seal_game(computer_player(), player, rules, target, form_key)
+            return seal_game(computer_player(), player, rules, target, form_key)
     except IntegrityError:
         earlier = Game.objects.filter(form_key=form_key).first()
         if form_key is None or earlier is None:
@@ -79,9 +78,14 @@ def seal_computer_game(
     return seal_computer_game(player=player, rules=rules, target=target)
 
 
-def _seal_game(
-    player_a: User, player_b: User, rules: RuleSet, target: int | None, form_key: UUID | None
+def seal_game(
+    player_a: User,
+    player_b: User,
+    rules: RuleSet,
+    target: int | None,
+    form_key: UUID | None = None,
 ) -> Game:
+    """Create a game between its creator (seat A) and who joins (seat B), and seal its deals."""
     game = Game.objects.create(
         form_key=form_key,
         player_a=player_a,
@@ -126,24 +130,20 @@ def play_card(
     same board) is answered as success. Raises ``GameNotFound``, ``StaleBoard``, ``NotYourTurn``,
     ``GameOver``, ``IllegalPlay`` or ``BrokenGame``; then nothing was changed.
     """
-    refused: IntegrityError | None = None
     try:
         with transaction.atomic():
             game = selectors.game_of(player, game_id)
-            seat = selectors.seat_of(game, player)
+            seat = game.seat_of(player)
             if game.version == version and game.status == Game.Status.RUNNING:
                 state, played = engine.play(read_state(game), seat, play)
                 advance = _advance(game, state, None, played)
                 if _store(game, advance, answered=version, move_id=move_id):
                     return game
                 game = selectors.game_of(player, game_id)  # somebody was faster
-    except IntegrityError as error:  # a move that landed on an earlier board, sent for this one
-        refused = error
+    except IntegrityError:  # a move that landed on an earlier board, sent for this one
         game = selectors.game_of(player, game_id)
     if _landed_before(game, seat, play, version, move_id):
         return game
-    if refused is not None:
-        raise refused
     if game.status == Game.Status.FINISHED:
         raise engine.GameOver("The game is over.")
     raise StaleBoard
@@ -167,7 +167,7 @@ def computer_reply(game: Game) -> Game:
     Where it fails it plays a legal card all the same and the failure is logged. When another
     process was faster, that is the end of it.
     """
-    while game.turn and selectors.player_in(game, Seat(game.turn)).is_computer:
+    while game.turn and game.player(Seat(game.turn)).is_computer:
         state = read_state(game)
         seat = Seat(game.turn)
         play = _computer_choice(game, state, seat)
@@ -194,7 +194,7 @@ def _computer_choice(game: Game, state: GameState, seat: Seat) -> engine.Play:
 
 def dismiss_summary(*, game: Game, player: User, round_number: int) -> None:
     """Put away the summary of a finished round for ``player``; again or out of turn is harmless."""
-    field = "seen_a" if selectors.seat_of(game, player) is Seat.A else "seen_b"
+    field = game.seen_field(game.seat_of(player))
     if not FinishedRound.objects.filter(game=game, number=round_number).exists():
         return
     Game.objects.filter(pk=game.pk, **{f"{field}__lt": round_number}).update(
@@ -225,7 +225,7 @@ def _advance(game: Game, state: GameState, seal: SealedDeals | None, *played: Pl
 
 
 def _plays_by_itself(game: Game, seat: Seat) -> bool:
-    return selectors.player_in(game, seat).plays_forced_cards
+    return game.player(seat).plays_forced_cards
 
 
 def _open_seal(game: Game) -> SealedDeals:

@@ -14,8 +14,6 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from accounts.models import User
-
 from . import wording
 from .engine import (
     Capture,
@@ -24,6 +22,7 @@ from .engine import (
     Reason,
     RoundResult,
     RoundScore,
+    RuleSet,
     Seat,
     SeatView,
     Terms,
@@ -45,10 +44,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CardFace:
-    """A face-up card: its code ("7D"), its short form ("7♦") and its spoken name."""
+    """A face-up card: its code ("7D") and its spoken name."""
 
     code: str
-    symbol: str
     name: str
 
 
@@ -59,8 +57,8 @@ class Option:
     value: str
     takes: tuple[CardFace, ...]
     kind: str
-    points: int
     sentence: str
+    spoken: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +75,9 @@ class Step:
     """A play that was made, in picture and in words."""
 
     ply: int
-    round_number: int
-    name: str
     is_me: bool
     card: CardFace
     takes: tuple[CardFace, ...]
-    kind: str
-    points: int
     forced: bool
     sentence: str
     spoken: str
@@ -92,9 +86,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PlayerBox:
-    """One side of the table."""
+    """One side of the table; ``label`` is the name for an attribute, isolated in its direction."""
 
     name: str
+    label: str
     is_me: bool
     is_computer: bool
     to_play: bool
@@ -145,9 +140,8 @@ class GameRow:
     game_id: UUID
     opponent: str
     is_computer: bool
-    state: str  # "your_turn", "deal", "waiting" or "over"
-    rule_set_name: str
-    target_label: str
+    phase: Phase
+    terms: str
     round_number: int
     my_total: int
     their_total: int
@@ -174,10 +168,8 @@ class TableView:
     version: int
     phase: Phase
     rule_set: str
-    rule_set_name: str
-    rule_set_difference: str
+    terms: str
     target: int | None
-    target_label: str
     round_number: int
     deal_number: int
     stock_count: int
@@ -202,7 +194,7 @@ def capture_value(cards: tuple[Card, ...]) -> str:
 
 def card_face(card: Card) -> CardFace:
     """Return a face-up card for a page."""
-    return CardFace(card.code, wording.card_symbol(card), wording.card_name(card))
+    return CardFace(card.code, wording.card_name(card))
 
 
 def faces(cards: tuple[Card, ...]) -> tuple[CardFace, ...]:
@@ -212,33 +204,26 @@ def faces(cards: tuple[Card, ...]) -> tuple[CardFace, ...]:
 
 def steps_of(game: Game, plays: list[Play], viewer: Seat) -> tuple[Step, ...]:
     """Return stored plays as ``viewer`` reads them."""
-    return tuple(_step(game, play, viewer) for play in plays)
+    rules = terms_of(game).rules
+    return tuple(_step(game, play, viewer, rules) for play in plays)
 
 
-def _step(game: Game, play: Play, viewer: Seat) -> Step:
+def _step(game: Game, play: Play, viewer: Seat, rules: RuleSet) -> Step:
     seat = Seat(play.seat)
-    name = _player(game, seat).name
+    name = game.player(seat).shown_name
     card, captured, kind = read_play(play.text)
-    points = points_of(terms_of(game).rules, kind)
+    points = points_of(rules, kind)
     said = (None if seat is viewer else name, card, captured, kind, points)
     return Step(
         ply=play.ply,
-        round_number=play.round_number,
-        name=name,
         is_me=seat is viewer,
         card=card_face(card),
         takes=faces(captured),
-        kind=kind,
-        points=points,
         forced=play.forced,
         sentence=wording.play_sentence(*said),
         spoken=wording.play_sentence(*said, spoken=True),
         at=play.at,
     )
-
-
-def _player(game: Game, seat: Seat) -> User:
-    return game.player_a if seat is Seat.A else game.player_b
 
 
 def table_view(
@@ -257,17 +242,15 @@ def table_view(
     other = viewer.other
     steps = steps_of(game, plays, viewer)
     latest = _since_my_last_choice(steps)
-    status = _status(game, view)
-    result = _result(game, view)
+    status = _status(game, viewer)
+    result = _result(game, viewer)
     return TableView(
         game_id=game.pk,
         version=game.version,
-        phase=_phase(game, view),
+        phase=_phase(game, viewer),
         rule_set=view.terms.rules.name,
-        rule_set_name=wording.rule_set_name(view.terms.rules),
-        rule_set_difference=wording.rule_set_difference(view.terms.rules),
+        terms=wording.terms_label(view.terms),
         target=view.terms.target,
-        target_label=wording.target_label(view.terms.target),
         round_number=view.round_number,
         deal_number=view.deal_number,
         stock_count=view.stock_count,
@@ -308,24 +291,23 @@ def round_summary(finished: FinishedRound, viewer: Seat) -> RoundSummary:
 
 def game_row(game: Game, viewer: Seat) -> GameRow:
     """Return a listed game as ``viewer`` reads it. A damaged row is listed as such."""
-    opponent = _player(game, viewer.other)
+    opponent = game.player(viewer.other)
     terms: Terms | None = None
     standing: Standing | None = None
     with suppress(BrokenGame):
         terms, standing = terms_of(game), public_standing(game)
-    last_text = getattr(game, "last_text", None)
+    result = _result(game, viewer)
     return GameRow(
         game_id=game.pk,
-        opponent=opponent.name,
+        opponent=opponent.shown_name,
         is_computer=opponent.is_computer,
-        state=_row_state(game, viewer),
-        rule_set_name=wording.rule_set_name(terms.rules) if terms else "",
-        target_label=wording.target_label(game.target),
+        phase=_phase(game, viewer),
+        terms=wording.terms_label(terms) if terms else "",
         round_number=standing.round_number if standing else 0,
         my_total=standing.totals[viewer] if standing else 0,
         their_total=standing.totals[viewer.other] if standing else 0,
-        sentence=_row_sentence(game, viewer),
-        last_play=_last_play(game, last_text, viewer) if last_text else "",
+        sentence=result.sentence if result else _status(game, viewer),
+        last_play=_last_play(game, viewer, terms.rules) if terms else "",
         updated_at=game.changed_at,
         broken=standing is None,
     )
@@ -347,38 +329,13 @@ def log_rounds(
     ]
 
 
-def _row_state(game: Game, viewer: Seat) -> str:
-    if game.status == Game.Status.FINISHED:
-        return "over"
-    if game.status == Game.Status.SEALED:
-        return "deal"
-    return "your_turn" if game.turn == viewer else "waiting"
-
-
-def _row_sentence(game: Game, viewer: Seat) -> str:
-    other = _player(game, viewer.other).name
-    if game.status == Game.Status.FINISHED:
-        winner = Seat(game.winner) if game.winner else None
-        return wording.outcome_sentence(
-            Outcome(winner, Reason(game.reason)),
-            i_won=None if winner is None else winner is viewer,
-            other=other,
-        )
-    if game.status == Game.Status.SEALED:
-        return _("The cards are sealed and wait for your words.")
-    return _("Your turn.") if game.turn == viewer else wording.waiting_for(other)
-
-
-def _last_play(game: Game, text: str, viewer: Seat) -> str:
+def _last_play(game: Game, viewer: Seat, rules: RuleSet) -> str:
+    if game.last_text is None:
+        return ""
     seat = Seat(game.last_seat)
-    card, captured, kind = read_play(text)
-    return wording.play_sentence(
-        None if seat is viewer else _player(game, seat).name,
-        card,
-        captured,
-        kind,
-        points_of(terms_of(game).rules, kind),
-    )
+    card, captured, kind = read_play(game.last_text)
+    name = None if seat is viewer else game.player(seat).shown_name
+    return wording.play_sentence(name, card, captured, kind, points_of(rules, kind))
 
 
 def _viewer(view: SeatView) -> Seat:
@@ -387,19 +344,20 @@ def _viewer(view: SeatView) -> Seat:
     return view.seat
 
 
-def _phase(game: Game, view: SeatView) -> Phase:
+def _phase(game: Game, viewer: Seat) -> Phase:
     if game.status == Game.Status.SEALED:
         return Phase.DEAL
     if game.status == Game.Status.FINISHED:
         return Phase.OVER
-    return Phase.PLAY if game.turn == view.seat else Phase.WAIT
+    return Phase.PLAY if game.turn == viewer else Phase.WAIT
 
 
 def _player_box(game: Game, view: SeatView, seat: Seat) -> PlayerBox:
-    player = _player(game, seat)
+    player = game.player(seat)
     basras = view.basras[seat]
     return PlayerBox(
-        name=player.name,
+        name=player.shown_name,
+        label=_("You") if seat is view.seat else wording.isolated_name(player.shown_name),
         is_me=seat is view.seat,
         is_computer=player.is_computer,
         to_play=game.turn == seat,
@@ -420,12 +378,13 @@ def _hand(view: SeatView) -> tuple[HandCard, ...]:
 
 
 def _option(capture: Capture) -> Option:
+    said = (capture.cards, capture.kind, capture.points)
     return Option(
         value=capture_value(capture.cards),
         takes=faces(capture.cards),
         kind=capture.kind,
-        points=capture.points,
-        sentence=wording.capture_sentence(capture.cards, capture.kind, capture.points),
+        sentence=wording.capture_sentence(*said),
+        spoken=wording.capture_sentence(*said, spoken=True),
     )
 
 
@@ -437,22 +396,24 @@ def _since_my_last_choice(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return steps
 
 
-def _status(game: Game, view: SeatView) -> str:
-    if game.status == Game.Status.SEALED:
-        return _("The cards are sealed. Add your words, and they are dealt.")
-    if game.turn == view.seat:
-        return _("Your turn.")
-    return wording.waiting_for(_player(game, _viewer(view).other).name)
+def _status(game: Game, viewer: Seat) -> str:
+    match _phase(game, viewer):
+        case Phase.DEAL:
+            return _("The cards are sealed and wait for your words.")
+        case Phase.PLAY:
+            return _("Your turn.")
+        case _:
+            return wording.waiting_for(game.player(viewer.other).shown_name)
 
 
-def _result(game: Game, view: SeatView) -> Result | None:
-    if view.outcome is None:
+def _result(game: Game, viewer: Seat) -> Result | None:
+    if game.status != Game.Status.FINISHED:
         return None
-    viewer = _viewer(view)
-    winner = view.outcome.winner
+    winner = Seat(game.winner) if game.winner else None
     i_won = None if winner is None else winner is viewer
-    other = _player(game, viewer.other).name
-    return Result(i_won, wording.outcome_sentence(view.outcome, i_won=i_won, other=other))
+    other = game.player(viewer.other).shown_name
+    outcome = Outcome(winner, Reason(game.reason))
+    return Result(i_won, wording.outcome_sentence(outcome, i_won=i_won, other=other))
 
 
 def _score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:

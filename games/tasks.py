@@ -25,3 +25,5 @@ def finish_computer_replies() -> None:
             services.computer_reply(selectors.game_by_id(game_id))
         except BrokenGame as broken:
             logger.error("broken game", extra={"game": str(game_id), "why": broken.why})
+        except Exception:  # whatever is wrong with one game, the others are served
+            logger.exception("a reply could not be finished", extra={"game": str(game_id)})

@@ -26,10 +26,10 @@ from basra_site.errors import error_response
 from basra_site.http import Request
 
 from . import engine, fairness, selectors, services, wording
-from .forms import ComputerGameForm, DealForm, PlayForm, SeenForm
-from .models import Fingerprint, Game
+from .forms import ComputerGameForm, DealForm, PlayForm, SeenForm, signed_proposal
+from .models import Game
 from .snapshot import BrokenGame, read_state, terms_of
-from .table import TableView, game_row, log_rounds, table_view
+from .table import GameRow, Phase, TableView, game_row, log_rounds, table_view
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +89,20 @@ def _home(
     if player is not None:
         finished, more = selectors.finished_games(player, page)
         games = [*(selectors.open_games(player) if page == 1 else []), *finished]
-        context["rows"] = [game_row(game, selectors.seat_of(game, player)) for game in games]
+        context["blocks"] = _blocks([game_row(game, game.seat_of(player)) for game in games])
         context["older"] = page + 1 if more else None
     return render(request, "home.html", context, status=status)
+
+
+def _blocks(rows: list[GameRow]) -> list[tuple[str, list[GameRow]]]:
+    """Group listed games by what they want of me, what waits for me first."""
+    blocks = (
+        (_("Your turn"), (Phase.PLAY, Phase.DEAL)),
+        (_("Waiting"), (Phase.WAIT,)),
+        (_("Finished"), (Phase.OVER,)),
+    )
+    grouped = [(title, [row for row in rows if row.phase in phases]) for title, phases in blocks]
+    return [(title, some) for title, some in grouped if some]
 
 
 @never_cache
@@ -115,7 +126,7 @@ def play_computer(request: Request) -> HttpResponse:
             None, _("You have as many running games as one can have. Finish some first.")
         )
         return _home(request, form, HTTPStatus.CONFLICT)
-    if visitor is None and game.player_b_id == player.pk:
+    if visitor is None:
         keep_signed_in(request, player)
     query = {"words": "own"} if form.cleaned_data["own_words"] else None
     return redirect(_table_url(game, query))
@@ -139,28 +150,16 @@ def deal(request: Request, game_id: UUID) -> HttpResponse:
     game = _game_or_404(player, game_id)
     form = DealForm(request.POST)
     if not form.is_valid():
+        notice = _("The words are one line of at most 200 characters. Please change them.")
         typed = form["words"].value() or ""
-        return _table(
-            request, game, player, HTTPStatus.UNPROCESSABLE_ENTITY, _refused_words(), words=typed
-        )
-    words, proposed = form.cleaned_data["words"], form.cleaned_data["proposed_words"]
-    by_server = proposed and words == proposed
-    try:
-        game = services.deal_first_round(
-            game_id=game.pk,
-            player=player,
-            words=words,
-            words_by=Fingerprint.By.SERVER if by_server else Fingerprint.By.OPPONENT,
-        )
-    except engine.InvalidInput:
-        return _table(
-            request, game, player, HTTPStatus.UNPROCESSABLE_ENTITY, _refused_words(), words=words
-        )
+        return _table(request, game, player, HTTPStatus.UNPROCESSABLE_ENTITY, notice, typed)
+    game = services.deal_first_round(
+        game_id=game.pk,
+        player=player,
+        words=form.cleaned_data["words"],
+        words_by=form.words_by(game.pk),
+    )
     return _moved(request, player, services.computer_reply(game))
-
-
-def _refused_words() -> str:
-    return _("The words are one line of at most 200 characters. Please change them.")
 
 
 @never_cache
@@ -228,7 +227,7 @@ def log(request: Request, game_id: UUID) -> HttpResponse:
     """Every play of a game in words, round by round."""
     player = _player_or_404(request)
     game = _game_or_404(player, game_id)
-    seat = selectors.seat_of(game, player)
+    seat = game.seat_of(player)
     rounds = log_rounds(
         game, list(selectors.all_plays(game)), list(selectors.finished_rounds(game)), seat
     )
@@ -240,9 +239,15 @@ def log(request: Request, game_id: UUID) -> HttpResponse:
 @require_safe
 @_says_when_broken
 def fairness_document(request: Request, game_id: UUID) -> HttpResponse:
-    """The seal of a game and the secrets of its finished rounds (docs/fair-shuffle.md)."""
-    player = _player_or_404(request)
-    return JsonResponse(fairness.document(_game_or_404(player, game_id)))
+    """The seal of a game and the secrets of its finished rounds (docs/fair-shuffle.md).
+
+    Both players may read it at any time, everybody once the game is over.
+    """
+    try:
+        game = selectors.game_to_check(player_of(request.user), game_id)
+    except selectors.GameNotFound:
+        raise Http404 from None
+    return JsonResponse(fairness.document(game))
 
 
 @require_safe
@@ -275,7 +280,7 @@ def _table(
         "table": _table_view(game, player),
         "move_id": uuid.uuid4(),
         "notice": notice,
-        "proposed_words": proposed,
+        "proposal": signed_proposal(game.pk, proposed) if sealed else "",
         "words": proposed if words is None else words,
         "deal_at_once": sealed and not notice and request.GET.get("words") != "own",
     }
@@ -288,7 +293,7 @@ def _table(
 
 
 def _table_view(game: Game, player: User) -> TableView:
-    seat = selectors.seat_of(game, player)
+    seat = game.seat_of(player)
     if game.status == Game.Status.SEALED:
         state = engine.new_game(terms_of(game))
     else:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
-from django_stubs_ext import StrPromise
+from django.utils.translation import gettext_lazy, ngettext, pgettext, pgettext_lazy
 
-from .engine import RULE_SETS, Card, Kind, Outcome, Reason, RuleSet
+from .engine import RULE_SETS, Card, Kind, Outcome, Reason, RuleSet, Terms
 
-# Card names are whole phrases, not put together from parts: "seven of diamonds" is declined as one
-# in other languages.
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+# A card's name is a phrase for its suit with the name of its rank in it.
 _SUITS = {
     0: ("♣", gettext_lazy("%(rank)s of clubs")),
     1: ("♦", gettext_lazy("%(rank)s of diamonds")),
@@ -78,14 +80,16 @@ def _symbols(cards: Iterable[Card]) -> str:
 
 
 def _names(cards: Iterable[Card]) -> str:
-    return ", ".join(card_name(card) for card in cards)
+    return pgettext("between cards that are spoken", ", ").join(card_name(card) for card in cards)
 
 
-def capture_sentence(captured: tuple[Card, ...], kind: str, points: int) -> str:
-    """Return what a card would take, and whether that is a basra."""
+def capture_sentence(
+    captured: tuple[Card, ...], kind: str, points: int, *, spoken: bool = False
+) -> str:
+    """Return what a card would take, and whether that is a basra; ``spoken`` as for a play."""
     if not captured:
         return _("Takes nothing and stays on the floor.")
-    cards = _symbols(captured)
+    cards = _names(captured) if spoken else _symbols(captured)
     if kind == Kind.NONE:
         return _("Takes %(cards)s.") % {"cards": cards}
     return _("Takes %(cards)s – %(basra)s!") % {
@@ -241,6 +245,14 @@ def waiting_for(name: str) -> str:
 def target_label(target: int | None) -> str:
     """Return what a game is played to."""
     return _("one round") if target is None else _("to %(target)d") % {"target": target}
+
+
+def terms_label(terms: Terms) -> str:
+    """Return the rule set and the target of a game in one phrase."""
+    return _("%(rules)s, %(target)s") % {
+        "rules": rule_set_name(terms.rules),
+        "target": target_label(terms.target),
+    }
 
 
 def outcome_sentence(outcome: Outcome, *, i_won: bool | None, other: str) -> str:

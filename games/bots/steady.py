@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from games.engine import KOMI, PACK, Capture, Card, Play, RuleSet, Seat, SeatView, captures
+from games.engine import (
+    KOMI,
+    PACK,
+    Capture,
+    Card,
+    Play,
+    RuleSet,
+    Seat,
+    SeatView,
+    captures,
+    single_cards,
+)
 
 # Worth in points. A round's majority is 30 points for 27 cards, so a card is worth about one; the
 # two sweepers are worth the floor they can take later, and more than any plain card.
@@ -58,17 +69,8 @@ def _worth_of_pile(rules: RuleSet, capture: Capture) -> float:
     if not capture.cards:
         return 0.0
     cards = [*capture.cards, capture.card]
-    return rules.majority / 27 * len(cards) + sum(_single(rules, card) for card in cards)
-
-
-def _single(rules: RuleSet, card: Card) -> int:
-    if rules.single_cards == "none":
-        return 0
-    if card.code == "10D":
-        return 3
-    if card.code == rules.single_cards:
-        return 2
-    return 1 if card.is_jack or card.rank == 1 else 0
+    singles = sum(points for _card, points in single_cards(rules, cards))
+    return rules.majority / 27 * len(cards) + singles
 
 
 def _cost_of_playing(capture: Capture) -> float:

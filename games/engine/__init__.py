@@ -70,7 +70,7 @@ from .notation import (
 )
 from .rounds import Basras, Play, RoundState
 from .rulesets import DEFAULT_RULE_SET, RULE_SETS, RULES_VERSION, TARGETS, RuleSet
-from .scoring import Outcome, Reason, RoundScore
+from .scoring import Outcome, Reason, RoundScore, single_cards
 from .seats import Pair, Seat
 from .seatview import SeatView, seat_view
 from .shuffle import (
@@ -150,5 +150,6 @@ __all__ = [
     "resign",
     "seat_view",
     "secret_of_round",
+    "single_cards",
     "words_digest",
 ]

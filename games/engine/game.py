@@ -158,7 +158,7 @@ def end(state: GameState, reason: Reason, winner: Seat | None = None) -> GameSta
     """
     if state.outcome is not None:
         raise GameOver("The game is over.")
-    if reason in (Reason.SCORE, Reason.ROUND_LIMIT):
+    if not reason.breaks_off:
         raise InvalidInput(f"A game is not broken off by {reason}.", "record")
     outcome = Outcome(winner, reason)
     if not _winner_fits(outcome):
@@ -281,7 +281,7 @@ def _problems_of_outcome(state: GameState) -> Iterator[str]:
         if by_score is not None:
             yield "The game should be over."
         return
-    if outcome.reason in (Reason.SCORE, Reason.ROUND_LIMIT):
+    if not outcome.reason.breaks_off:
         if state.round is not None:
             yield "The game is over by its score in the middle of a round."
         if outcome != by_score:

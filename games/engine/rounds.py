@@ -82,6 +82,14 @@ class RoundState:
         """Which deal of the round is being played, 1 to 6."""
         return DEALS - len(self.stock) // (2 * HAND_SIZE)
 
+    def was_dealt_from(self, deal: Deal) -> bool:
+        """Whether hands and stock are what ``deal`` gives when the cards have just been dealt."""
+        both = 2 * HAND_SIZE
+        given = (*deal.non_dealer, *deal.dealer, *deal.stock)[both * (self.deal_number - 1) :]
+        leads, follows, stock = given[:HAND_SIZE], given[HAND_SIZE:both], given[both:]
+        hands = Pair(leads, leads).replace(self.dealer, follows)
+        return (self.hands, self.stock) == (hands, stock)
+
     @property
     def on_last_card(self) -> bool:
         """Whether the next play is the last one of the round."""

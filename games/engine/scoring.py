@@ -21,6 +21,11 @@ class Reason(StrEnum):
     CANCELLED = "cancelled"
     TIME = "time"
 
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the reason lies outside the cards, so that no play tells of it."""
+        return self not in (Reason.SCORE, Reason.ROUND_LIMIT)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -1,0 +1,239 @@
+"""The name that others see: chosen freely, as long as it looks like what it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from accounts.forms import SettingsForm
+from accounts.models import User
+from accounts.names import clean_name, made_up_name
+from tests import cast
+
+ADDRESS = "/account/name/"
+
+GOOD = {
+    "Karim": "Karim",
+    "Salma_99": "Salma_99",
+    "O'Brien-Smith Jr.": "O'Brien-Smith Jr.",
+    "  Tarek   the\u00a0Great ": "Tarek the Great",
+    "منى": "منى",
+    "منى ١٢": "منى ١٢",
+    "مُحَمَّد": "مُحَمَّد",
+    "Ａｌｉ": "Ali",
+    "Zoe\u0308": "Zo\u00eb",
+    "नमस्ते": "नमस्ते",
+    "日本語": "日本語",
+    "7": "7",
+    "x" * 24: "x" * 24,
+    "Nguyễn Thị": "Nguyễn Thị",
+}
+
+HOSTILE = {
+    "nothing": "",
+    "spaces": "   ",
+    "one too long": "x" * 25,
+    "much too long": "x" * 5000,
+    "longer when composed": "ﷺ" * 2,
+    "a right-to-left override": "Mona\u202egnol",
+    "an isolate": "\u2067Mona",
+    "a mark of direction": "Mona\u200f",
+    "a zero-width space": "Mo\u200bna",
+    "a zero-width joiner": "Mo\u200dna",
+    "a word joiner": "Mona\u2060",
+    "a byte order mark": "\ufeffMona",
+    "a soft hyphen": "Mo\u00adna",
+    "the Hangul filler": "\u3164",
+    "a Hangul filler in a name": "Mona\u3164",
+    "the half-width filler": "\uffa0Mona",
+    "the choseong filler": "Mona\u115f",
+    "the jungseong filler": "Mona\u1160",
+    "the grapheme joiner": "Mona\u034f",
+    "a variation selector": "Mona\ufe0f",
+    "a supplementary variation selector": "Mona\U000e0100",
+    "a Mongolian selector": "Mona\u180b",
+    "a Khmer vowel that is not seen": "Mona\u17b4",
+    "a tag": "Mona\U000e0041",
+    "marks alone": "\u0301\u0302",
+    "a mark to begin with": "\u0301Mona",
+    "a heap of marks": "M" + "\u0301\u0316" * 8,
+    "signs alone": "._-'",
+    "a NUL": "Mo\0na",
+    "a line break": "Mo\nna",
+    "a tab": "Mo\tna",
+    "a control character": "Mo\x1bna",
+    "a line separator": "Mo\u2028na",
+    "markup": "<b>Mona</b>",
+    "an address": "mona@example.org",
+    "a link": "https://example.org",
+    "a picture": "Mona 🂡",
+    "a private character": "\ue000",
+    "an unassigned character": "\u0378",
+    "a lone surrogate": "\ud800",
+    "the house": "Basra",
+    "the house in capitals": "BASRA",
+    "the house in wide letters": "Ｂａｓｒａ",
+    "the computer": "the  Computer",
+    "an administrator": "Admin",
+}
+
+
+@pytest.mark.parametrize("typed", GOOD)
+def test_a_good_name_is_taken_as_it_is_meant(typed: str) -> None:
+    assert clean_name(typed) == GOOD[typed]
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_name_that_would_deceive_or_cannot_be_read_is_refused_with_a_sentence(kind: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        clean_name(HOSTILE[kind])
+    (sentence,) = refused.value.messages
+    assert re.fullmatch(r"[A-Z].*\.", sentence)
+
+
+def test_made_up_names_are_names_that_anybody_could_choose() -> None:
+    for _name in range(200):
+        name = made_up_name()
+        assert clean_name(name) == name
+
+
+def page(browser: Client) -> str:
+    return browser.get(ADDRESS).content.decode()
+
+
+def shown_in_the_header(text: str) -> str:
+    found = re.search(r'class="me-link".*?<bdi>(.*?)</bdi>', text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.django_db
+def test_a_guest_can_choose_a_name() -> None:
+    guest = cast.person("Golden Ibis 417", kind=User.Kind.GUEST)
+    browser = cast.browser_of(guest)
+    assert "Golden Ibis 417" in page(browser)
+    response = browser.post(ADDRESS, {"name": " Mona "})
+    assert response.status_code == 302
+    assert User.objects.get(pk=guest.pk).name == "Mona"
+    assert shown_in_the_header(page(browser)) == "Mona"
+
+
+@pytest.mark.django_db
+def test_the_same_name_in_other_case_is_mine_to_take() -> None:
+    mona = cast.person("Mona")
+    for name in ("Mona", "MONA"):
+        assert cast.browser_of(mona).post(ADDRESS, {"name": name}).status_code == 302
+        assert User.objects.get(pk=mona.pk).name == name
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("taken", ["Karim", "karim", " KARIM ", "Ｋarim", "сергей", "Straße"])
+def test_a_name_that_somebody_has_is_refused(taken: str) -> None:
+    mona = cast.person("Mona")
+    for name in ("Karim", "Сергей", "STRASSE"):
+        cast.person(name)
+    response = cast.posted(cast.browser_of(mona), ADDRESS, {"name": taken})
+    assert response.status_code == 422
+    assert "Somebody has this name already." in cast.text_of(response)
+    assert User.objects.get(pk=mona.pk).name == "Mona"
+
+
+@pytest.mark.django_db
+def test_a_refused_name_is_said_beside_the_form_and_the_old_one_stays_everywhere() -> None:
+    mona = cast.person("Mona")
+    browser = cast.browser_of(mona, tells_errors=False)
+    for kind, name in HOSTILE.items():
+        body = b"name=" + b"".join(
+            b"%%%02x" % byte for byte in name.encode("utf-8", "surrogatepass")
+        )
+        response = browser.post(ADDRESS, body, content_type="application/x-www-form-urlencoded")
+        text = response.content.decode()
+        assert response.status_code == 422, kind
+        assert shown_in_the_header(text) == "Mona", kind
+        assert "Others see you as <bdi>Mona</bdi>." in text, kind
+        assert re.search(r'role="alert"><div id="name-errors"><p>[A-Z].*\.</p>', text), kind
+        assert User.objects.get(pk=mona.pk).name == "Mona", kind
+
+
+@pytest.mark.django_db
+def test_a_name_taken_between_the_check_and_the_save_is_refused_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuses(_form: SettingsForm) -> User:
+        raise IntegrityError
+
+    mona = cast.person("Mona")
+    monkeypatch.setattr(SettingsForm, "save", refuses)
+    response = cast.posted(cast.browser_of(mona), ADDRESS, {"name": "karim"})
+    assert response.status_code == 422
+    assert "Somebody has this name already." in cast.text_of(response)
+
+
+@pytest.mark.django_db
+def test_the_database_itself_keeps_names_apart() -> None:
+    cast.person("Karim")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create(username="other", name="KARIM")
+
+
+@pytest.mark.django_db
+def test_a_form_without_a_name_changes_nothing() -> None:
+    mona = cast.person("Mona")
+    stored = cast.everything_stored()
+    assert cast.browser_of(mona).post(ADDRESS, {}).status_code == 422
+    assert (
+        cast.browser_of(mona).post(ADDRESS, {"username": "x", "is_staff": "1"}).status_code == 422
+    )
+    assert cast.everything_stored() == stored
+
+
+@pytest.mark.django_db
+def test_nothing_but_the_name_and_the_settings_can_be_changed_by_the_form() -> None:
+    mona = cast.person("Mona")
+    form = {
+        "name": "Salma",
+        "username": "x",
+        "is_staff": "1",
+        "is_superuser": "1",
+        "kind": "computer",
+    }
+    cast.browser_of(mona).post(ADDRESS, form)
+    after = User.objects.get(pk=mona.pk)
+    assert (after.name, after.username, after.kind) == ("Salma", "mona", User.Kind.MEMBER)
+    assert not after.is_staff
+    assert not after.is_superuser
+
+
+@pytest.mark.django_db
+def test_a_visitor_has_no_name_to_change_and_is_sent_home() -> None:
+    for response in (
+        cast.browser_of().get(ADDRESS),
+        cast.browser_of().post(ADDRESS, {"name": "x"}),
+    ):
+        assert response.status_code == 302
+        assert response["Location"] == "/"
+
+
+@pytest.mark.django_db
+def test_a_new_name_is_what_the_other_player_sees() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    game = cast.sit_down(mona, karim)
+    cast.browser_of(mona).post(ADDRESS, {"name": "منى"})
+    assert "<bdi>منى</bdi>" in cast.text_of(cast.look(cast.browser_of(karim), "home", None))
+    assert "منى" in cast.text_of(cast.look(cast.browser_of(karim), "table", game))
+
+
+@pytest.mark.django_db
+def test_whoever_wants_to_can_play_forced_cards_by_hand() -> None:
+    mona = cast.person("Mona")
+    browser = cast.browser_of(mona)
+    for form, by_itself in (
+        ({"name": "Mona"}, False),
+        ({"name": "Mona", "plays_forced_cards": "on"}, True),
+    ):
+        assert browser.post(ADDRESS, form).status_code == 302
+        assert User.objects.get(pk=mona.pk).plays_forced_cards is by_itself

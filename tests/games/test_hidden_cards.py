@@ -1,0 +1,357 @@
+"""A hidden card never leaves the server, in whatever notation and by whatever way."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.models import User
+from basra_site.logging import JsonFormatter
+from games import engine, fairness, selectors, services, table, views
+from games.engine import PACK, Card, GameState, Seat
+from games.models import Game
+from games.snapshot import read_state
+from games.table import TableView
+from games.tasks import finish_computer_replies
+from tests import cast
+from tests.games.leaks import (
+    cards_in,
+    forms_of,
+    masked,
+    notations_of,
+    numbers_in_odd_places,
+    secrets_in,
+    sent_by,
+)
+
+pytestmark = pytest.mark.django_db
+
+LAST_PLAYS = selectors.PLAYS_AT_THE_TABLE
+
+
+def test_the_search_finds_every_card_in_every_notation() -> None:
+    for card in PACK:
+        for notation in notations_of(card):
+            assert cards_in(notation) == {card}, notation
+
+
+def test_the_search_finds_secrets_however_they_are_written() -> None:
+    for seed in range(20):
+        secret = cast.tip_of(seed)
+        for form in forms_of(secret):
+            assert secrets_in(f'"{form}"', {secret}) == {secret}, form
+        assert not secrets_in(cast.tip_of(seed + 1).hex(), {secret})
+
+
+def test_the_search_finds_nothing_in_words_and_numbers() -> None:
+    for text in ("as it was, ah, ad hoc", "2026-11-30 10:07", "Deal 3 of 6", "in 10 days", "3s"):
+        assert cards_in(text.replace("3s", "every 3 s")) == set()
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    """Everything that is logged, however unimportant, as the site writes it."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.setLevel(before)
+    root.removeHandler(handler)
+
+
+def hidden_from(seat: Seat | None, state: GameState) -> set[Card]:
+    """The cards that ``seat`` may not know now."""
+    if state.round is None:
+        return set()
+    hands = [state.round.hands[other] for other in Seat if other is not seat]
+    return {*state.round.stock, *(card for hand in hands for card in hand)}
+
+
+def closed_secrets(game: Game, seed: int) -> set[bytes]:
+    """The secrets of rounds that are not final, and the tip."""
+    final = selectors.finished_rounds(game).count()
+    return set(_chain(seed)[final:])
+
+
+@cache
+def _chain(seed: int) -> list[bytes]:
+    return [
+        engine.secret_of_round(cast.tip_of(seed), engine.ROUNDS_SEALED, number)
+        for number in range(1, engine.ROUNDS_SEALED + 1)
+    ]
+
+
+def without_earlier_rounds(page: str, game: Game, round_number: int) -> str:
+    """Leave out what a page tells of rounds that are over: there every card was seen."""
+    page = re.sub(r'"rounds": \[.*\]', "", page)  # the fairness document has those alone
+    logged = page.split('<section class="panel">')
+    if "full-log" in page:
+        return logged[0] + "".join(
+            part for part in logged[1:] if f"<h2>Round {round_number}</h2>" in part
+        )
+    earlier = game.plays.filter(round_number__lt=round_number, ply__gt=game.plies - LAST_PLAYS)
+    if earlier.exists():  # the last plays and the summary still tell of the round before
+        page = re.sub(r'<ol class="log".*?</ol>', "", page, flags=re.DOTALL)
+        page = re.sub(r'<section class="steps".*?</section>', "", page, flags=re.DOTALL)
+        page = re.sub(r'data-announce=".*?"', "", page)
+        page = re.sub(r'<p class="status">.*?</article>', "", page, flags=re.DOTALL)
+    return re.sub(r'<div class="panel end">.*?<section class="player', "", page, flags=re.DOTALL)
+
+
+class Watcher:
+    """Reads all that one seat of a game is sent, and fails at the first hidden card."""
+
+    def __init__(self, game: Game, player: User, seed: int) -> None:
+        self.game, self.player, self.seed = game, player, seed
+        self.browser = cast.browser_of(player)
+        self.seen: set[Card] = set()
+        self.responses = 0
+
+    def read(self, response: HttpResponse) -> str:
+        game = cast.as_it_is(self.game)
+        state = read_state(game) if game.status != Game.Status.SEALED else None
+        sent = sent_by(response)
+        self.responses += 1
+        assert not secrets_in(sent, closed_secrets(game, self.seed))
+        assert numbers_in_odd_places(response.content.decode()) == set()
+        if state is not None:
+            part = without_earlier_rounds(masked(sent), game, state.round_number)
+            shown = cards_in(part)
+            assert not shown & hidden_from(game.seat_of(self.player), state)
+            self.seen |= shown
+        return response.content.decode()
+
+    def look_everywhere(self) -> str:
+        for page in ("log", "fairness"):
+            self.read(cast.look(self.browser, page, self.game))
+        self.read(cast.look(self.browser, "home"))
+        self.read(cast.look(self.browser, "table", self.game, htmx=True))
+        return self.read(cast.look(self.browser, "table", self.game))
+
+
+@pytest.mark.parametrize(
+    ("rules", "target", "seed"),
+    [
+        ("egyptian_basra", None, 1),
+        ("egyptian_basra_2", 51, 2),
+        ("standard", None, 3),
+        ("egyptian_basra_v2", None, 4),
+    ],
+)
+def test_a_whole_game_against_the_computer_shows_only_what_the_player_may_see(
+    rules: str, target: int | None, seed: int, logged: io.StringIO
+) -> None:
+    mona = cast.person("Mona")
+    game = cast.seal(services.computer_player(), mona, rules=rules, target=target, seed=seed)
+    watcher = Watcher(game, mona, seed)
+    watcher.look_everywhere()
+    watcher.read(cast.post(watcher.browser, "deal", game, {"words": cast.WORDS}))
+    all_that_was_hidden: set[Card] = set()
+    while cast.as_it_is(game).turn:
+        state = cast.state_of(game)
+        all_that_was_hidden |= hidden_from(Seat.B, state)
+        if state.round is not None and len(state.round.hands.b) == 4 - state.round.deal_number % 3:
+            watcher.look_everywhere()
+        before = cast.as_it_is(game)
+        htmx = bool(before.plies % 3)
+        watcher.read(cast.post_play(watcher.browser, game, htmx=htmx))
+        if before.plies % 4 == 0:  # what is refused shows the board as well
+            form = cast.form_of(engine.Play(engine.KOMI), before.version)
+            watcher.read(cast.post(watcher.browser, "play", game, form, htmx=htmx))
+    watcher.look_everywhere()
+    assert watcher.responses > 40
+    assert len(all_that_was_hidden) > 40
+    # That nothing was found is not because nothing is ever found.
+    assert len(watcher.seen) > 48
+    assert cards_in(masked_ids(logged.getvalue())) == set()
+    assert cast.tip_of(seed).hex() not in logged.getvalue()
+
+
+def masked_ids(logged: str) -> str:
+    """Leave out ids, and where the project's files happen to lie."""
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32,}|/[^\s\":]*/", "…", logged)
+
+
+def test_two_people_at_one_table_each_see_their_own_hand_only() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    game = cast.sit_down(mona, karim, seed=5)
+    watchers = {Seat.A: Watcher(game, mona, 5), Seat.B: Watcher(game, karim, 5)}
+    while cast.as_it_is(game).turn:
+        if cast.as_it_is(game).plies % 12 == 1:
+            for seat, watcher in watchers.items():
+                page = watcher.look_everywhere()
+                hand = engine.seat_view(cast.state_of(game), seat).hand
+                assert set(hand) <= cards_in(masked(page))
+        mover = watchers[cast.seat_to_play(game)]
+        mover.read(cast.post_play(mover.browser, game, htmx=True))
+    assert watchers[Seat.A].responses > 30
+
+
+def test_a_stranger_and_a_visitor_see_no_card_at_all() -> None:
+    salma = cast.person("Salma")
+    game = cast.sit_down(cast.person("Mona"), cast.person("Karim"), seed=6)
+    for ply in range(0, 48, 12):
+        game = cast.play_until_ply(game, ply)
+        for browser in (cast.browser_of(salma), cast.browser_of()):
+            for page in ("table", "log", "fairness", "home"):
+                response = cast.look(browser, page, None if page == "home" else game)
+                sent = sent_by(response)
+                assert response.status_code == (200 if page == "home" else 404)
+                assert cards_in(masked(sent)) == set()
+                assert not secrets_in(sent, closed_secrets(game, 6))
+                assert game.seal.anchor not in sent
+            for page in ("play", "deal", "seen"):
+                form = cast.form_of(cast.a_play(game), game.version)
+                assert cards_in(masked(sent_by(cast.post(browser, page, game, form)))) == set()
+
+
+def test_the_other_hand_is_shown_as_backs_that_are_all_alike() -> None:
+    mona = cast.person("Mona")
+    game = cast.sit_down_with_the_computer(mona)
+    browser = cast.browser_of(mona)
+    for _play in range(3):
+        page = cast.text_of(cast.look(browser, "table", game))
+        backs = re.findall(r'<p class="backs">.*?</p>', page, re.DOTALL)[0]
+        drawn = re.findall(r"<svg.*?</svg>", backs, re.DOTALL)
+        table_now = cast.state_of(game).round
+        assert table_now is not None
+        assert len(drawn) == len(table_now.hands.a)
+        assert len(set(drawn)) == 1
+        cast.post_play(browser, game)
+
+
+def test_a_sealed_game_shows_its_seal_and_nothing_more() -> None:
+    mona = cast.person("Mona")
+    game = cast.seal(services.computer_player(), mona, seed=7)
+    page = cast.text_of(cast.look(cast.browser_of(mona), "table", game))
+    assert game.seal.anchor in page
+    assert cards_in(masked(page)) == set()
+
+
+def test_the_hand_is_shown_in_pack_order_whatever_the_order_of_the_deal() -> None:
+    for seed in range(1, 6):
+        game = cast.sit_down(cast.person(f"Mona {seed}"), cast.person(f"Karim {seed}"), seed=seed)
+        page = cast.text_of(cast.look(cast.browser_of(cast.player_to_play(game)), "table", game))
+        hand = [Card.parse(code) for code in re.findall(r'name="card"[^>]*value="(\w+)"', page)]
+        assert hand == sorted(hand)
+        assert len(hand) == 4
+
+
+def test_the_secret_of_a_round_is_opened_when_the_round_is_final_and_not_before() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    game = cast.sit_down(mona, karim, target=51, seed=8)
+    browser = cast.browser_of(mona)
+    while game.turn:
+        game = cast.play_until_ply(game, game.plies + 5)
+        final = game.plies // 48
+        rounds = json.loads(cast.text_of(cast.look(browser, "fairness", game)))["rounds"]
+        assert [one["round"] for one in rounds] == list(range(1, final + 1))
+        assert [one["secret"] for one in rounds] == [
+            engine.secret_of_round(cast.tip_of(8), 128, number).hex()
+            for number in range(1, final + 1)
+        ]
+
+
+def test_nothing_of_a_running_game_lies_in_clear_in_the_database() -> None:
+    mona = cast.person("Mona")
+    game = cast.sit_down_with_the_computer(mona, seed=9)
+    browser = cast.browser_of(mona)
+    while game.plies < 40:
+        stored = "\n".join(row for rows in cast.everything_stored().values() for row in rows)
+        state = cast.state_of(game)
+        hidden = hidden_from(None, state)
+        # Ids, fingerprints and what is encrypted are random by nature.
+        readable = re.sub(
+            r"b'gAAAA[\w=-]+'|[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32,64}\b", "…", stored
+        )
+        shown = cards_in(masked(readable))
+        assert not shown & hidden
+        assert state.round is not None
+        assert set(state.round.floor) <= shown
+        assert not secrets_in(stored, closed_secrets(game, 9))
+        cast.post_play(browser, game)
+        game = cast.as_it_is(game)
+
+
+def every_view(game: Game) -> dict[str, Callable[[Client], HttpResponse]]:
+    form = cast.form_of(cast.a_play(game), game.version)
+    return {
+        "home": lambda browser: cast.look(browser, "home"),
+        "table": lambda browser: cast.look(browser, "table", game),
+        "board": lambda browser: cast.look(browser, "table", game, htmx=True),
+        "log": lambda browser: cast.look(browser, "log", game),
+        "fairness": lambda browser: cast.look(browser, "fairness", game),
+        "deal": lambda browser: cast.post(browser, "deal", game, {"words": ""}, htmx=True),
+        "play": lambda browser: cast.post(browser, "play", game, form),
+        "seen": lambda browser: cast.post(browser, "seen", game, {"round": "1"}, htmx=True),
+    }
+
+
+@pytest.mark.parametrize(
+    "view", ["home", "table", "board", "log", "fairness", "deal", "play", "seen"]
+)
+def test_an_error_with_cards_at_hand_tells_none_of_them(
+    view: str, logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mona = cast.person("Mona")
+    game = cast.sit_down_with_the_computer(mona, seed=10)
+    state = cast.state_of(game)
+    hidden = sorted(hidden_from(Seat.B, state))
+    told = f"{engine.format_cards(hidden)} {cast.tip_of(10).hex()}"
+    requested = every_view(game)[view]
+
+    def falls_over(*_args: object, **_kwargs: object) -> object:
+        cards_in_a_local_variable = hidden
+        raise KeyError(cards_in_a_local_variable[0], told, state)
+
+    for module, name in (
+        (views, "table_view"),
+        (views, "game_row"),
+        (views, "log_rounds"),
+        (fairness, "document"),
+        (services, "deal_first_round"),
+        (services, "play_card"),
+        (services, "dismiss_summary"),
+    ):
+        monkeypatch.setattr(module, name, falls_over)
+    response = requested(cast.browser_of(mona, tells_errors=False))
+    assert response.status_code == 500
+    assert cards_in(masked(sent_by(response))) == set()
+    assert "KeyError" in logged.getvalue()
+    assert cards_in(masked_ids(logged.getvalue())) == set()
+    assert cast.tip_of(10).hex() not in logged.getvalue() + sent_by(response)
+
+
+def test_an_error_in_a_task_with_cards_at_hand_tells_none_of_them(
+    logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = cast.sit_down_with_the_computer(cast.person("Mona"), seed=11)
+    hidden = sorted(hidden_from(Seat.B, cast.state_of(game)))
+
+    def falls_over(*_args: object, **_kwargs: object) -> object:
+        raise KeyError(engine.format_cards(hidden))
+
+    monkeypatch.setattr(selectors, "awaiting_the_computer", falls_over)
+    finish_computer_replies.apply(throw=False)
+    assert "KeyError" in logged.getvalue()
+    assert cards_in(masked_ids(logged.getvalue())) == set()
+
+
+def test_what_a_page_gets_has_no_room_for_a_state() -> None:
+    fields = TableView.__dataclass_fields__
+    words = " ".join(f"{field.type}" for field in fields.values())
+    for forbidden in ("GameState", "RoundState", "Deal", "Game,", "SealedDeals", "Any", "object"):
+        assert forbidden not in words
+    assert "read_state" not in vars(table)

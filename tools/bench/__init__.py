@@ -1,0 +1,1 @@
+"""`make bench`: what the engine, the pages, a move and whole games cost (docs/performance.md)."""

@@ -1,0 +1,1 @@
+"""The floor of a move: what any move must do, without Basra."""
