@@ -26,6 +26,7 @@ from basra_site.errors import error_response
 from basra_site.http import Request
 
 from . import engine, fairness, selectors, services, wording
+from .examples import EXAMPLES
 from .forms import ComputerGameForm, DealForm, PlayForm, SeenForm, signed_proposal
 from .models import Game
 from .snapshot import BrokenGame, read_state, terms_of
@@ -255,7 +256,11 @@ def rules(request: Request, name: str | None = None) -> HttpResponse:
     """The rules in plain words, and what each rule set makes of them."""
     if name is not None and name not in engine.RULE_SETS:
         raise Http404
-    context = {"rule_sets": wording.rule_set_pages(), "selected": name}
+    context = {
+        "rule_sets": wording.rule_set_pages(),
+        "selected": name,
+        "examples": EXAMPLES,
+    }
     return render(request, "games/rules.html", context)
 
 

@@ -6,13 +6,15 @@ from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html
 
+from games.engine import Card
 from games.table import CardFace
+from games.wording import card_name
 
 register = template.Library()
 
 
 @register.simple_tag
-def card(face: CardFace, size: str = "", *, quiet: bool = False) -> str:
+def card(face: CardFace | Card, size: str = "", *, quiet: bool = False) -> str:
     """Return a face-up card as an SVG from the sprite.
 
     ``size`` is a class of the style sheet; ``quiet`` hides the picture from screen readers where
@@ -22,7 +24,11 @@ def card(face: CardFace, size: str = "", *, quiet: bool = False) -> str:
         '<svg class="card {}" aria-hidden="true"><use href="{}#{}"/></svg>'
         if quiet
         else '<svg class="card {}" role="img" aria-label="{}"><use href="{}#{}"/></svg>',
-        *([size] if quiet else [size, face.name]),
+        *([size] if quiet else [size, _name(face)]),
         static("img/cards.svg"),
         face.code,
     )
+
+
+def _name(face: CardFace | Card) -> str:
+    return card_name(face) if isinstance(face, Card) else face.name
