@@ -22,13 +22,20 @@ _SECOND = (
 )  # fmt: skip
 
 # Nobody may pass for the house.
-_RESERVED = frozenset({"the computer", "computer", "basra", "admin", "administrator", "staff"})
+_RESERVED = frozenset(
+    {
+        "thecomputer", "computer", "basra", "basrateam", "admin", "administrator", "moderator",
+        "staff", "support", "you",
+    }
+)  # fmt: skip
+# Writing systems that one language mixes; any other mixture makes look-alikes.
+_WRITTEN_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 
 # The Unicode database calls these letters or marks, yet they show nothing: with one of them two
 # names would look the same.
 _INVISIBLE = frozenset(
     [
-        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",
+        *"\u034f\u0640\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\U00016fe4",
         *map(chr, range(0xFE00, 0xFE10)),
         *map(chr, range(0xE0100, 0xE01F0)),
     ]
@@ -38,10 +45,10 @@ _MOST_MARKS = 3
 _ALLOWED_PUNCTUATION = frozenset("._-'")
 
 
-def made_up_name() -> str:
+def made_up_name(digits: int = 3) -> str:
     """Return a readable name for a guest, such as "Golden Ibis 417". Not checked for uniqueness."""
     first, second = secrets.choice(_FIRST), secrets.choice(_SECOND)
-    return f"{first} {second} {secrets.randbelow(900) + 100}"
+    return f"{first} {second} {secrets.randbelow(9 * 10 ** (digits - 1)) + 10 ** (digits - 1)}"
 
 
 def clean_name(text: str) -> str:
@@ -63,13 +70,30 @@ def clean_name(text: str) -> str:
         raise ValidationError(
             _("A name is made of letters, digits, spaces and the signs . _ - ' only.")
         )
-    if name.casefold() in _RESERVED:
+    if _without_ornament(name) in _RESERVED:
         raise ValidationError(_("This name is the house's own. Please take another."))
+    if not _in_one_writing_system(name):
+        raise ValidationError(_("A name is written in one alphabet."))
     if not _marks_sit_on_letters(name):
         raise ValidationError(_("There are too many signs above or below a letter of this name."))
     if not any(unicodedata.category(character)[0] in "LN" for character in name):
         raise ValidationError(_("A name needs at least one letter or digit."))
     return name
+
+
+def _without_ornament(name: str) -> str:
+    """Return the bare letters and digits of a name, for comparing it with the house's own."""
+    folded = unicodedata.normalize("NFKD", name.casefold()).replace("ı", "i")
+    return "".join(character for character in folded if character.isalnum())
+
+
+def _in_one_writing_system(name: str) -> bool:
+    systems = {
+        unicodedata.name(character, "").partition(" ")[0]
+        for character in name
+        if unicodedata.category(character)[0] == "L"
+    }
+    return len(systems - _WRITTEN_TOGETHER) + bool(systems & _WRITTEN_TOGETHER) <= 1
 
 
 def _may_stand_in_a_name(character: str) -> bool:

@@ -164,6 +164,8 @@ def configure(wanted: dict[str, Any]) -> None:
                 "django.request": {"level": "ERROR"},
                 # Says at each start that the broker in the file system has no host.
                 "kombu.connection": {"level": "ERROR"},
+                # It tells of each task that ended well, too.
+                "celery.app.trace": {"level": "WARNING"},
                 # SQL with its parameters.
                 "django.db.backends": {"level": "INFO"},
             },

@@ -91,6 +91,11 @@ def freeze_words(game: Game, words: str, words_by: Fingerprint.By) -> Fingerprin
     )
 
 
+def are_frozen(words: str, fingerprint: Fingerprint) -> bool:
+    """Return whether these are the words whose fingerprint was stored."""
+    return words_digest(words).hex() == fingerprint.words_sha256
+
+
 def open_seal(game_id: UUID, replaced: Replaced) -> SealedDeals:
     """Open the sealed deals of a game whose words are frozen.
 

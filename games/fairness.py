@@ -7,13 +7,14 @@ from typing import Any
 from . import engine, selectors
 from .engine import Seat
 from .models import Game
-from .snapshot import terms_of
+from .snapshot import seal_of, terms_of
 
 _WHO = {Seat.A: "creator", Seat.B: "opponent"}
 
 
 def document(game: Game) -> dict[str, Any]:
     """Return the fairness document of a game: anchor, fingerprint, and finished rounds only."""
+    seal = seal_of(game)
     fingerprint = selectors.fingerprint_of(game)
     rounds: list[dict[str, Any]] = []
     for finished in selectors.finished_rounds(game):
@@ -28,8 +29,8 @@ def document(game: Game) -> dict[str, Any]:
     return {
         "version": engine.SHUFFLE_VERSION,
         "game_id": str(game.pk),
-        "rounds_sealed": game.seal.rounds_sealed,
-        "anchor": game.seal.anchor,
+        "rounds_sealed": seal.rounds_sealed,
+        "anchor": seal.anchor,
         "words_sha256": fingerprint.words_sha256 if fingerprint else None,
         "words_by": fingerprint.words_by if fingerprint else None,
         "replaced": terms_of(game).rules.replaced,

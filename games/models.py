@@ -32,7 +32,7 @@ class Game(models.Model):
         FINISHED = "finished", _("finished")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    form_key = models.UUIDField(null=True, unique=True, editable=False)
+    form_key = models.UUIDField(null=True, editable=False)
     player_a = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="games_as_a"
     )
@@ -69,6 +69,7 @@ class Game(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(player_a=models.F("player_b")), name="two_players_to_a_game"
             ),
+            models.UniqueConstraint(fields=["player_b", "form_key"], name="a_form_makes_one_game"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["player_a", "status", "-changed_at"], name="games_of_player_a"),

@@ -15,7 +15,7 @@ from .models import Fingerprint, FinishedRound, Game, Play
 
 PLAYS_AT_THE_TABLE = 8
 FINISHED_GAMES_ON_A_PAGE = 20
-MOST_OPEN_GAMES = 50  # that one can have: the list shows them all, none is out of reach
+MOST_OPEN_GAMES = 50  # about, that one can have: the list shows them all
 
 
 class GameNotFound(Exception):
@@ -65,7 +65,7 @@ def count_open_games(player: User) -> int:
 
 def open_games(player: User) -> QuerySet[Game]:
     """Return the sealed and running games of ``player``, the latest change first."""
-    return _listed(player).exclude(status=Game.Status.FINISHED)[:MOST_OPEN_GAMES]
+    return _listed(player).exclude(status=Game.Status.FINISHED)
 
 
 def finished_games(player: User, page: int) -> tuple[list[Game], bool]:

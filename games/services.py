@@ -63,19 +63,16 @@ def seal_computer_game(
     human and after the sealing. Posting one form twice (``form_key``) makes one game.
     Raises ``TooManyGames``.
     """
+    made = Game.objects.filter(player_b=player, form_key=form_key)
+    if form_key is not None and (earlier := made.first()) is not None:
+        return earlier
     if selectors.count_open_games(player) >= selectors.MOST_OPEN_GAMES:
         raise TooManyGames
     try:
         with transaction.atomic():
             return seal_game(computer_player(), player, rules, target, form_key)
-    except IntegrityError:
-        earlier = Game.objects.filter(form_key=form_key).first()
-        if form_key is None or earlier is None:
-            raise
-        if earlier.player_b_id == player.pk:
-            return earlier
-    # Somebody else's form: a visitor who clicked twice was another guest at the first click.
-    return seal_computer_game(player=player, rules=rules, target=target)
+    except IntegrityError:  # the same form, posted twice at once
+        return made.get()
 
 
 def seal_game(
@@ -100,25 +97,28 @@ def seal_game(
 
 
 def deal_first_round(*, game_id: UUID, player: User, words: str, words_by: Fingerprint.By) -> Game:
-    """Freeze the joining player's words and deal round 1. Dealing twice is answered as once.
+    """Freeze the joining player's words and deal round 1.
 
-    Raises ``GameNotFound``, ``InvalidInput`` (the words), ``BrokenGame``.
+    Dealing twice with the same words is answered as once. Raises ``GameNotFound``,
+    ``InvalidInput`` (the words), ``StaleBoard`` (other words were frozen, or another player is to
+    add them) or ``BrokenGame``.
     """
     with transaction.atomic():
         game = selectors.game_of(player, game_id)
-        if game.status != Game.Status.SEALED or game.player_b_id != player.pk:
-            return game
         # The row is claimed before the words are frozen: of two deals sent at once one is first.
-        claimed = Game.objects.filter(pk=game.pk, status=Game.Status.SEALED).update(
-            status=Game.Status.RUNNING
-        )
+        claimed = game.player_b_id == player.pk and Game.objects.filter(
+            pk=game.pk, status=Game.Status.SEALED
+        ).update(status=Game.Status.RUNNING)
         if claimed:
             dealing.freeze_words(game, words, words_by)
-            terms = terms_of(game)
             seal = _open_seal(game)
-            state = engine.deal(engine.new_game(terms), seal.deal(1))
+            state = engine.deal(engine.new_game(terms_of(game)), seal.deal(1))
             _store(game, _advance(game, state, seal), answered=game.version)
-    return selectors.game_of(player, game_id) if not claimed else game
+            return game
+    fingerprint = selectors.fingerprint_of(game)
+    if fingerprint is None or not dealing.are_frozen(words, fingerprint):
+        raise StaleBoard
+    return selectors.game_of(player, game_id)
 
 
 def play_card(

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from . import engine
 from .cipher import Undecipherable, decrypt, encrypt
-from .engine import GameState, Pair, RoundResult, RoundScore, RuleSet, Seat, Terms
-from .models import Game
+from .engine import GameState, Outcome, Pair, Reason, RoundResult, RoundScore, RuleSet, Seat, Terms
+from .models import FinishedRound, Game, Seal
 
 
 class BrokenGame(Exception):
@@ -27,6 +27,32 @@ def terms_of(game: Game) -> Terms:
         return Terms(RuleSet.from_json(game.rule_set), game.target)
     except engine.BasraError as error:
         raise BrokenGame(game.pk, "its rule set is damaged") from error
+
+
+def seal_of(game: Game) -> Seal:
+    """Return the seal of a game. Raises ``BrokenGame`` where there is none."""
+    try:
+        return game.seal
+    except Seal.DoesNotExist as error:
+        raise BrokenGame(game.pk, "it has no seal") from error
+
+
+def read_play(game: Game, text: str) -> tuple[engine.Card, tuple[engine.Card, ...], engine.Kind]:
+    """Return what a stored play did: card, captured cards, kind. Raises ``BrokenGame``."""
+    try:
+        return engine.read_play(text)
+    except engine.BasraError as error:
+        raise BrokenGame(game.pk, "a play in its log is damaged") from error
+
+
+def outcome_of(game: Game) -> Outcome | None:
+    """Return how a game ended, from its row; ``None`` while it goes on. Raises ``BrokenGame``."""
+    if game.status != Game.Status.FINISHED:
+        return None
+    try:
+        return Outcome(Seat(game.winner) if game.winner else None, Reason(game.reason))
+    except ValueError as error:
+        raise BrokenGame(game.pk, "why it ended is damaged") from error
 
 
 def read_state(game: Game) -> GameState:
@@ -65,8 +91,15 @@ def dump_result(result: RoundResult) -> dict[str, Any]:
     }
 
 
-def load_result(number: int, stored: dict[str, Any]) -> RoundResult:
-    """Return the result that ``dump_result`` stored for round ``number``."""
+def load_result(finished: FinishedRound) -> RoundResult:
+    """Return the result that ``dump_result`` stored for a round. Raises ``BrokenGame``."""
+    try:
+        return _loaded_result(finished.number, finished.result)
+    except (LookupError, TypeError, ValueError, engine.BasraError) as error:
+        raise BrokenGame(finished.game_id, "the result of a round is damaged") from error
+
+
+def _loaded_result(number: int, stored: dict[str, Any]) -> RoundResult:
     to = stored["left_over_to"]
     return RoundResult(
         number=number,

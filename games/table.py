@@ -6,8 +6,7 @@ words. Templates, mails and pushes get this and never a game, a state or a row.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -18,19 +17,15 @@ from . import wording
 from .engine import (
     Capture,
     Card,
-    Outcome,
-    Reason,
     RoundResult,
     RoundScore,
     RuleSet,
     Seat,
     SeatView,
-    Terms,
     points_of,
-    read_play,
 )
 from .models import FinishedRound, Game, Play
-from .snapshot import BrokenGame, Standing, load_result, public_standing, terms_of
+from .snapshot import BrokenGame, load_result, outcome_of, public_standing, read_play, terms_of
 
 
 class Phase(StrEnum):
@@ -135,20 +130,23 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class GameRow:
-    """One of my games in a list, from its row alone: nothing is deciphered for it."""
+    """One of my games in a list, from its row alone: nothing is deciphered for it.
+
+    Of a ``broken`` one no more is told than whose it is.
+    """
 
     game_id: UUID
     opponent: str
     is_computer: bool
     phase: Phase
-    terms: str
-    round_number: int
-    my_total: int
-    their_total: int
-    sentence: str
-    last_play: str
     updated_at: datetime
-    broken: bool
+    broken: bool = True
+    terms: str = ""
+    round_number: int = 0
+    my_total: int = 0
+    their_total: int = 0
+    sentence: str = ""
+    last_play: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +209,7 @@ def steps_of(game: Game, plays: list[Play], viewer: Seat) -> tuple[Step, ...]:
 def _step(game: Game, play: Play, viewer: Seat, rules: RuleSet) -> Step:
     seat = Seat(play.seat)
     name = game.player(seat).shown_name
-    card, captured, kind = read_play(play.text)
+    card, captured, kind = read_play(game, play.text)
     points = points_of(rules, kind)
     said = (None if seat is viewer else name, card, captured, kind, points)
     return Step(
@@ -273,7 +271,7 @@ def table_view(
 
 def round_summary(finished: FinishedRound, viewer: Seat) -> RoundSummary:
     """Return what a finished round brought, with ``viewer``'s side first."""
-    result = load_result(finished.number, finished.result)
+    result = load_result(finished)
     mine, theirs = viewer, viewer.other
     return RoundSummary(
         number=result.number,
@@ -292,25 +290,27 @@ def round_summary(finished: FinishedRound, viewer: Seat) -> RoundSummary:
 def game_row(game: Game, viewer: Seat) -> GameRow:
     """Return a listed game as ``viewer`` reads it. A damaged row is listed as such."""
     opponent = game.player(viewer.other)
-    terms: Terms | None = None
-    standing: Standing | None = None
-    with suppress(BrokenGame):
-        terms, standing = terms_of(game), public_standing(game)
-    result = _result(game, viewer)
-    return GameRow(
+    row = GameRow(
         game_id=game.pk,
         opponent=opponent.shown_name,
         is_computer=opponent.is_computer,
         phase=_phase(game, viewer),
-        terms=wording.terms_label(terms) if terms else "",
-        round_number=standing.round_number if standing else 0,
-        my_total=standing.totals[viewer] if standing else 0,
-        their_total=standing.totals[viewer.other] if standing else 0,
-        sentence=result.sentence if result else _status(game, viewer),
-        last_play=_last_play(game, viewer, terms.rules) if terms else "",
         updated_at=game.changed_at,
-        broken=standing is None,
     )
+    try:
+        terms, standing, result = terms_of(game), public_standing(game), _result(game, viewer)
+        return replace(
+            row,
+            broken=False,
+            terms=wording.terms_label(terms),
+            round_number=standing.round_number,
+            my_total=standing.totals[viewer],
+            their_total=standing.totals[viewer.other],
+            sentence=result.sentence if result else _status(game, viewer),
+            last_play=_last_play(game, viewer, terms.rules),
+        )
+    except BrokenGame:
+        return row
 
 
 def log_rounds(
@@ -333,7 +333,7 @@ def _last_play(game: Game, viewer: Seat, rules: RuleSet) -> str:
     if game.last_text is None:
         return ""
     seat = Seat(game.last_seat)
-    card, captured, kind = read_play(game.last_text)
+    card, captured, kind = read_play(game, game.last_text)
     name = None if seat is viewer else game.player(seat).shown_name
     return wording.play_sentence(name, card, captured, kind, points_of(rules, kind))
 
@@ -407,12 +407,11 @@ def _status(game: Game, viewer: Seat) -> str:
 
 
 def _result(game: Game, viewer: Seat) -> Result | None:
-    if game.status != Game.Status.FINISHED:
+    outcome = outcome_of(game)
+    if outcome is None:
         return None
-    winner = Seat(game.winner) if game.winner else None
-    i_won = None if winner is None else winner is viewer
+    i_won = None if outcome.winner is None else outcome.winner is viewer
     other = game.player(viewer.other).shown_name
-    outcome = Outcome(winner, Reason(game.reason))
     return Result(i_won, wording.outcome_sentence(outcome, i_won=i_won, other=other))
 
 

@@ -29,7 +29,7 @@ from . import engine, fairness, selectors, services, wording
 from .examples import EXAMPLES
 from .forms import ComputerGameForm, DealForm, PlayForm, SeenForm, signed_proposal
 from .models import Game
-from .snapshot import BrokenGame, read_state, terms_of
+from .snapshot import BrokenGame, read_state, seal_of, terms_of
 from .table import GameRow, Phase, TableView, game_row, log_rounds, table_view
 
 logger = logging.getLogger(__name__)
@@ -154,12 +154,16 @@ def deal(request: Request, game_id: UUID) -> HttpResponse:
         notice = _("The words are one line of at most 200 characters. Please change them.")
         typed = form["words"].value() or ""
         return _table(request, game, player, HTTPStatus.UNPROCESSABLE_ENTITY, notice, typed)
-    game = services.deal_first_round(
-        game_id=game.pk,
-        player=player,
-        words=form.cleaned_data["words"],
-        words_by=form.words_by(game.pk),
-    )
+    try:
+        game = services.deal_first_round(
+            game_id=game.pk,
+            player=player,
+            words=form.cleaned_data["words"],
+            words_by=form.words_by(game.pk),
+        )
+    except services.StaleBoard:
+        notice = _("The cards were dealt already; these words are not part of the shuffle.")
+        return _table(request, _game_or_404(player, game_id), player, HTTPStatus.CONFLICT, notice)
     return _moved(request, player, services.computer_reply(game))
 
 
@@ -307,7 +311,7 @@ def _table_view(game: Game, player: User) -> TableView:
         game,
         engine.seat_view(state, seat),
         plays=selectors.latest_plays(game),
-        anchor=game.seal.anchor,
+        anchor=seal_of(game).anchor,
         unseen=selectors.unseen_round(game, seat, state.rounds_counted),
     )
 

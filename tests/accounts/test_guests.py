@@ -106,7 +106,7 @@ def test_two_visitors_are_two_guests_and_neither_sees_the_others_games() -> None
 
 def test_a_name_that_is_taken_is_not_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
     names: Iterator[str] = iter(["Golden Ibis 417", "golden ibis 417", "Quiet Oryx 200"])
-    monkeypatch.setattr(guests, "made_up_name", lambda: next(names))
+    monkeypatch.setattr(guests, "made_up_name", lambda _digits: next(names))
     assert create_guest().name == "Golden Ibis 417"
     assert create_guest().name == "Quiet Oryx 200"
 
@@ -114,7 +114,7 @@ def test_a_name_that_is_taken_is_not_given_again(monkeypatch: pytest.MonkeyPatch
 def test_a_site_without_free_names_says_so_instead_of_searching_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guests, "made_up_name", lambda: "Golden Ibis 417")
+    monkeypatch.setattr(guests, "made_up_name", lambda _digits: "Golden Ibis 417")
     create_guest()
     with pytest.raises(RuntimeError, match="no free guest name"):
         create_guest()

@@ -106,10 +106,18 @@ def test_deals_at_once_deal_once_and_with_the_words_of_one(in_threads: InThreads
     game = cast.seal(services.computer_player(), mona)
     forms = [{"words": f"words {number}"} for number in range(8)]
     answers = in_threads([sent(mona, "deal", game, form) for form in forms])
-    assert statuses(answers) == {200: 8}
+    assert statuses(answers) == {200: 1, 409: 7}
     digests = [engine.words_digest(form["words"]).hex() for form in forms]
     assert Fingerprint.objects.get(game=game).words_sha256 in digests
     assert cast.as_it_is(game).status == Game.Status.RUNNING
+    call_command("audit")
+
+
+def test_the_same_words_sent_at_once_are_a_success_each_time(in_threads: InThreads) -> None:
+    mona = cast.person("Mona")
+    game = cast.seal(services.computer_player(), mona)
+    answers = in_threads([sent(mona, "deal", game, {"words": "the same"}) for _ in range(8)])
+    assert statuses(answers) == {200: 8}
     call_command("audit")
 
 

@@ -172,15 +172,28 @@ def test_after_the_deal_it_is_my_turn_whoever_led() -> None:
     assert led == {0, 1}
 
 
-def test_dealing_twice_deals_once() -> None:
+def test_dealing_twice_with_the_same_words_deals_once() -> None:
     mona = cast.person("Mona")
     game = cast.seal(services.computer_player(), mona)
     browser = cast.browser_of(mona)
     cast.post(browser, "deal", game, {"words": "one"})
     stored = cast.everything_stored()
     for htmx, status in ((True, 200), (False, 302)):
-        response = cast.post(browser, "deal", game, {"words": "two"}, htmx=htmx)
+        response = cast.post(browser, "deal", game, {"words": "one"}, htmx=htmx)
         assert response.status_code == status
+    assert cast.everything_stored() == stored
+
+
+def test_words_that_come_after_the_deal_are_refused_and_the_table_is_shown() -> None:
+    mona = cast.person("Mona")
+    game = cast.seal(services.computer_player(), mona)
+    browser = cast.browser_of(mona)
+    cast.post(browser, "deal", game, {"words": "one"})
+    stored = cast.everything_stored()
+    response = cast.post(browser, "deal", game, {"words": "two"}, htmx=True)
+    assert response.status_code == 409
+    assert "these words are not part of the shuffle" in cast.text_of(response)
+    assert 'data-phase="play"' in cast.text_of(response)
     assert cast.everything_stored() == stored
 
 
@@ -188,7 +201,7 @@ def test_only_the_one_who_joined_deals() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     game = cast.seal(mona, karim)
     stored = cast.everything_stored()
-    assert cast.post(cast.browser_of(mona), "deal", game, {"words": "mine"}).status_code == 302
+    assert cast.post(cast.browser_of(mona), "deal", game, {"words": "mine"}).status_code == 409
     assert cast.everything_stored() == stored
     cast.post(cast.browser_of(karim), "deal", game, {"words": "his"})
     assert cast.as_it_is(game).status == Game.Status.RUNNING

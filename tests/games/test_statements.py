@@ -155,7 +155,7 @@ def test_home_takes_two_statements_however_many_the_games() -> None:
 
 def test_home_with_as_many_games_as_one_can_have_is_still_a_light_page() -> None:
     mona = cast.person("Mona")
-    games_of(mona, 400)
+    games_of(mona, 4 * selectors.MOST_OPEN_GAMES)
     response = cast.look(cast.browser_of(mona), "home")
     most = selectors.MOST_OPEN_GAMES + selectors.FINISHED_GAMES_ON_A_PAGE
     assert cast.text_of(response).count("<article") == most
