@@ -79,6 +79,13 @@ HOSTILE = {
     "the house in wide letters": "Ｂａｓｒａ",
     "the computer": "the  Computer",
     "an administrator": "Admin",
+    "the computer with a full stop": "The computer.",
+    "the computer with a hyphen": "The-computer",
+    "an administrator with a Turkish capital": "ADMİN",
+    "an administrator with a dotless letter": "Admın",
+    "a Cyrillic letter among Latin ones": "Тarek",
+    "stretching alone": "ـــ",
+    "a filler of another script": "Mona\U00016fe4",
 }
 
 

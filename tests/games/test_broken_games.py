@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from games import services
-from games.models import Game
+from games.models import FinishedRound, Game, Play, Seal
 from games.sealing.models import SealedTip
 from games.snapshot import write_state
 from tests import cast
@@ -130,6 +130,39 @@ def test_the_list_marks_a_game_whose_row_it_cannot_read(
     damage(game, sound)
     page = cast.text_of(cast.look(cast.browser_of(mona), "home"))
     assert page.count("This game is being repaired.") == 1
+
+
+def log_damaged(game: Game) -> None:
+    Play.objects.filter(game=game).update(text="zz")
+
+
+def seal_gone(game: Game) -> None:
+    Seal.objects.filter(game=game).delete()
+
+
+def result_damaged(game: Game) -> None:
+    FinishedRound.objects.filter(game=game).update(result={})
+
+
+def reason_unknown(game: Game) -> None:
+    Game.objects.filter(pk=game.pk).update(reason="boredom")
+
+
+@pytest.mark.parametrize("damage", [log_damaged, seal_gone, result_damaged, reason_unknown])
+def test_whatever_is_damaged_of_a_game_that_is_over_home_still_lists_it(
+    damage: Callable[[Game], None],
+) -> None:
+    mona, game, sound = two_games()
+    cast.play_to_the_end(game)
+    damage(game)
+    browser = cast.browser_of(mona)
+    table = cast.look(browser, "table", game)
+    assert (table.status_code, SAYS_SO in cast.text_of(table)) == (503, True)
+    home = cast.look(browser, "home")
+    assert home.status_code == 200
+    for one in (game, sound):
+        assert reverse("games:table", args=[one.pk]) in cast.text_of(home)
+    assert cast.look(browser, "table", sound).status_code == 200
 
 
 def tip_damaged(game: Game, _other: Game) -> None:
