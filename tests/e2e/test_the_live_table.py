@@ -145,7 +145,7 @@ def test_where_captures_overlap_the_chosen_one_lands(
     for option in options.all():
         pictures = option.locator("xpath=..").locator("svg")
         assert len([one for one in pictures.all() if one.is_visible()]) == 2
-    with_hearts = desktop.get_by_role("radio", name=re.compile("3♥"))
+    with_hearts = desktop.get_by_role("radio", name=re.compile("three of hearts"))
     expect(with_hearts).not_to_be_checked()
     with_hearts.check()
     assert lifted(table) == ["5C", "3H"], "the floor shows what would be taken"
