@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 WARNINGS = ("-W", "ignore:You're running the worker") if settings.DEVELOPMENT else ()
 
 # A thread waits for the body of its request: one would let one phone that lost its network in the
-# middle of a form hold up everybody.
-THREADS = "8"
+# middle of a form hold up everybody. Granian warns of more than this.
+THREADS = str(min(8, 2 * (os.cpu_count() or 1) + 1))
 SECONDS_TO_STOP = 8
 SECONDS_TO_START = 30
 TICK = 0.1
