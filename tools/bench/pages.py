@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 NUMBERS_OF_GAMES = (1, 30, 300)
-MOST_RUNNING = 50
+MOST_RUNNING = selectors.MOST_OPEN_GAMES - 10  # room for the games that are looked at
 LONG_TARGET = 201
 PLAYS = 48
 PLAYS_OF_A_DEAL = 8
