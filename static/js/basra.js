@@ -121,13 +121,6 @@
 
   function isPoll(ctx) { return ctx.sourceElement && ctx.sourceElement.id === "table"; }
 
-  document.addEventListener("htmx:config:request", function (event) {
-    var board = table();
-    if (board && isPoll(event.detail.ctx)) {
-      event.detail.ctx.request.headers["HX-PTag"] = board.dataset.version;
-    }
-  });
-
   document.addEventListener("htmx:before:request", function (event) {
     if (document.hidden && isPoll(event.detail.ctx)) event.preventDefault();
   });
