@@ -1,0 +1,1 @@
+"""The pages of the games app, by subject. Every action is a POST that answers with what is then."""
