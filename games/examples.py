@@ -24,10 +24,11 @@ class ExamplePlay:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A floor, and what some cards would do on it."""
+    """A floor, and what some cards would do on it; or ``words`` alone, where no card need show."""
 
-    floor: tuple[Card, ...]
-    plays: tuple[ExamplePlay, ...]
+    floor: tuple[Card, ...] = ()
+    plays: tuple[ExamplePlay, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def _example(floor: str, *plays: tuple[str, str, str | Promise]) -> Example:

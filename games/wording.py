@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext, pgettext_lazy
 
-from .engine import RULE_SETS, Card, Kind, Outcome, Reason, RuleSet, Terms
+from .engine import RULE_SETS, Card, Kind, Outcome, Pair, Reason, RuleSet, Terms
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -206,6 +206,16 @@ _VALUE_LABELS = {
 }
 
 
+def value_label(key: str) -> StrPromise:
+    """Return what a page calls the value of a rule set that is stored under ``key``."""
+    return _VALUE_LABELS[key]
+
+
+def value_choices(key: str) -> dict[object, StrPromise]:
+    """Return in words what the value under ``key`` can be; nothing where it is a number."""
+    return _VALUES.get(key, {})
+
+
 def rule_values(rules: RuleSet) -> list[tuple[str, str]]:
     """Return every value of a rule set in words, as (label, value), in the order of the rules."""
     return [(str(label), _rule_value(rules, key)) for key, label in _VALUE_LABELS.items()]
@@ -213,6 +223,8 @@ def rule_values(rules: RuleSet) -> list[tuple[str, str]]:
 
 def _rule_value(rules: RuleSet, key: str) -> str:
     value = getattr(rules, key)
+    if key == "komi_basra" and not rules.makes_komi_basras:
+        return "–"
     if key in _VALUES:
         return str(_VALUES[key][value])
     return "–" if value is None else str(value)
@@ -240,6 +252,30 @@ def rule_set_difference(rules: RuleSet) -> str:
 def waiting_for(name: str) -> str:
     """Return that the other player is to play."""
     return _("Waiting for %(name)s …") % {"name": isolated_name(name)}
+
+
+def event_sentence(kind: str, name: str | None) -> str:
+    """Return what happened besides the plays; ``name`` is ``None`` where the reader did it."""
+    mine = {
+        "cancel_offered": _("You offered to end the game uncounted."),
+        "cancel_declined": _("You declined to end the game."),
+        "cancel_lapsed": _("You played on, so the offer to end the game is gone."),
+        "cancelled": _("You agreed to end the game uncounted."),
+        "resigned": _("You resigned."),
+        "aborted": _("You called the game off."),
+    }
+    theirs = {
+        "cancel_offered": _("%(name)s offers to end the game uncounted."),
+        "cancel_declined": _("%(name)s declined to end the game."),
+        "cancel_lapsed": _("%(name)s played on, so the offer to end the game is gone."),
+        "cancelled": _("%(name)s agreed to end the game uncounted."),
+        "resigned": _("%(name)s resigned."),
+        "aborted": _("%(name)s called the game off."),
+    }
+    unknown = _("Something happened that cannot be read.")
+    if name is None:
+        return mine.get(kind, unknown)
+    return theirs.get(kind, unknown) % {"name": isolated_name(name)}
 
 
 def target_label(target: int | None) -> str:
@@ -274,3 +310,35 @@ def outcome_sentence(outcome: Outcome, *, i_won: bool | None, other: str) -> str
             return _("You win: %(name)s ran out of time.") % {"name": isolated_name(other)}
         return _("You ran out of time. %(name)s wins.") % {"name": isolated_name(other)}
     return _("You win!") if i_won else _("%(name)s wins.") % {"name": isolated_name(other)}
+
+
+def outcome_told(outcome: Outcome, names: Pair[str]) -> str:
+    """Return how a game ended, as somebody reads it who did not play."""
+    winner = outcome.winner
+    if winner is None:
+        reasons = {
+            Reason.SCORE: _("A draw: both have the same score."),
+            Reason.ROUND_LIMIT: _("A draw: no winner after the last round there can be."),
+            Reason.ABORTED: _("The game was called off before it began."),
+            Reason.CANCELLED: _("Both agreed to end the game; it does not count."),
+        }
+        return reasons.get(outcome.reason, _("The game ended without a winner."))
+    said = {"winner": isolated_name(names[winner]), "loser": isolated_name(names[winner.other])}
+    if outcome.reason is Reason.RESIGNED:
+        return _("%(winner)s wins: %(loser)s resigned.") % said
+    if outcome.reason is Reason.TIME:
+        return _("%(winner)s wins: %(loser)s ran out of time.") % said
+    return _("%(winner)s wins.") % said
+
+
+def left_over_sentence(cards: tuple[Card, ...], *, to_nobody: bool, name: str | None) -> str:
+    """Return where the cards went that lay at the end of a round; ``name`` as for a play."""
+    if not cards:
+        return ""
+    values = {"cards": _symbols(cards)}
+    if to_nobody:
+        return _("%(cards)s stayed on the floor and went to nobody.") % values
+    if name is None:
+        return _("You took last, so the cards left on the floor went to you: %(cards)s") % values
+    values["name"] = isolated_name(name)
+    return _("The cards left on the floor went to %(name)s: %(cards)s") % values

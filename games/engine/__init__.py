@@ -69,7 +69,7 @@ from .notation import (
     replay,
 )
 from .rounds import Basras, Play, RoundState
-from .rulesets import DEFAULT_RULE_SET, RULE_SETS, RULES_VERSION, TARGETS, RuleSet
+from .rulesets import CUSTOM, DEFAULT_RULE_SET, RULE_SETS, RULES_VERSION, TARGETS, RuleSet
 from .scoring import Outcome, Reason, RoundScore, single_cards
 from .seats import Pair, Seat
 from .seatview import SeatView, seat_view
@@ -85,6 +85,7 @@ from .shuffle import (
 )
 
 __all__ = [
+    "CUSTOM",
     "DEFAULT_RULE_SET",
     "KOMI",
     "PACK",

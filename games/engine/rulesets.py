@@ -46,6 +46,11 @@ class RuleSet:
     left_over: Literal["last capturer", "nobody"]
 
     @property
+    def makes_komi_basras(self) -> bool:
+        """Whether any capture is a komi basra; if not, what one counts means nothing."""
+        return self.komi_alone == "any card" or self.jack_on_lone_komi == "komi"
+
+    @property
     def default_target(self) -> int:
         """The score that a game by these rules is played to unless its creator says otherwise."""
         return _DEFAULT_TARGETS[self.base]
