@@ -15,11 +15,11 @@ else:
 
 
 class SettingsForm(UserForm):
-    """The name that others see, and what the server may play by itself."""
+    """The name that others see, what the server may play by itself, and where a move leads."""
 
     class Meta:
         model = User
-        fields: ClassVar = ["name", "plays_forced_cards"]
+        fields: ClassVar = ["name", "plays_forced_cards", "after_move"]
         widgets: ClassVar = {"name": forms.TextInput(attrs={"autocomplete": "nickname"})}
 
     def clean_name(self) -> str:

@@ -25,6 +25,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         GUEST = "guest", gettext_lazy("guest")
         COMPUTER = "computer", gettext_lazy("computer player")
 
+    class AfterMove(models.TextChoices):
+        STAY = "stay", gettext_lazy("stay at the table")
+        NEXT = "next", gettext_lazy("go to the next game that waits for me")
+        LIST = "list", gettext_lazy("go to my games")
+
     username = models.CharField(max_length=150, unique=True)
     name = models.CharField(gettext_lazy("name"), max_length=24)
     # What makes a name unique: the database folds letters of the Latin alphabet only.
@@ -39,6 +44,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=True,
         help_text=gettext_lazy("A last card that leaves you nothing to choose goes by itself."),
     )
+
+    after_move = models.CharField(
+        gettext_lazy("After my move"), max_length=4, choices=AfterMove, default=AfterMove.STAY
+    )
+    # The last visit, to within some minutes: see accounts.presence.
+    seen_at = models.DateTimeField(default=timezone.now)
 
     USERNAME_FIELD = "username"
     EMAIL_FIELD = "email"

@@ -62,9 +62,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404, in the same words for what is not there and what is not yours."""
     del exception
-    return error_response(
-        request, 404, _("Not found"), _("There is nothing here, or nothing that you may see.")
-    )
+    sentence = _("There is nothing here, or nothing that you may see.")
+    if hasattr(request, "user") and not request.user.is_authenticated:
+        sentence += " " + _("If you have played here before, your sign-in may have ended.")
+    return error_response(request, 404, _("Not found"), sentence)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -91,11 +92,17 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def error_response(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
-    """Answer `status` with an error page of the site's design, or with its fragment for htmx."""
+def error_response(
+    request: HttpRequest, status: int, title: str, sentence: str, onwards: str = ""
+) -> HttpResponse:
+    """Answer `status` with an error page of the site's design, or with its fragment for htmx.
+
+    ``onwards`` is where a link "Next" leads, if there is anything to go on to.
+    """
     context = {
         "title": title,
         "sentence": sentence,
+        "onwards": onwards,
         "status": status,
         "LANGUAGE_CODE": get_language(),
         "LANGUAGE_BIDI": get_language_bidi(),

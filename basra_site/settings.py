@@ -89,6 +89,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.presence.PresenceMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -100,6 +101,7 @@ TEMPLATES = [
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "games.context.waiting",
             ],
         },
     },
@@ -245,6 +247,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "games.tasks.finish_computer_replies",
         "schedule": 30.0,
         "options": {"expires": 30},
+    },
+    "close challenges": {
+        "task": "games.tasks.close_challenges",
+        "schedule": 5 * 60.0,
+        "options": {"expires": 5 * 60},
     },
     "heartbeat": {
         "task": "basra_site.tasks.beat_heart",

@@ -12,7 +12,7 @@ from itertools import groupby
 from . import dealing, engine, selectors
 from .dealing import BrokenSeal, SealedDeals
 from .engine import BasraError, GameState, Played, Reason, Seat
-from .models import FinishedRound, Game, Play
+from .models import Challenge, FinishedRound, Game, Play
 from .snapshot import BrokenGame, dump_result, read_state, terms_of
 
 
@@ -26,12 +26,10 @@ def _problems(game: Game) -> Iterator[str]:
     if versions != (engine.RULES_VERSION, engine.SHUFFLE_VERSION):
         yield "nothing here knows its versions of the rules and of the shuffle"
         return
-    if not hasattr(game, "seal"):
+    if game.anchor is None:
         yield "it has no seal"
         return
-    if game.status == Game.Status.SEALED:
-        yield from _problems_of_sealed(game)
-        return
+    yield from _problems_of_terms(game)
     try:
         seal = dealing.open_seal(game.pk, terms_of(game).rules.replaced)
     except (BrokenSeal, BrokenGame) as error:
@@ -49,6 +47,8 @@ def _problems(game: Game) -> Iterator[str]:
     except _Wrong as wrong:
         yield str(wrong)
         return
+    if _broken_off(game) and state.round is not None:
+        results[state.round_number] = (state.round.dealer, None)
     yield from _problems_of_rounds(seal, rounds, results)
     yield from _problems_of_row(game, state)
 
@@ -57,11 +57,18 @@ class _Wrong(Exception):
     """The first play that does not follow from the seal and the plays before it."""
 
 
-def _problems_of_sealed(game: Game) -> Iterator[str]:
-    if game.version or game.plies or game.plays.exists() or game.finished_rounds.exists():
-        yield "it is not dealt yet, but something was played"
-    if selectors.fingerprint_of(game) is not None:
-        yield "it is not dealt yet, but its words are frozen"
+def _problems_of_terms(game: Game) -> Iterator[str]:
+    challenge = Challenge.objects.filter(pk=game.pk).first()
+    if challenge is None or challenge.state != Challenge.State.ACCEPTED:
+        yield "there is no challenge that was accepted"
+        return
+    for name in ("rule_set", "target", "rules_version", "shuffle_version"):
+        if getattr(game, name) != getattr(challenge, name):
+            yield f"its {name} is not what was offered"
+    if game.player_a_id != challenge.maker_id:
+        yield "its seat A is not who made the challenge"
+    if challenge.opponent_id not in (None, game.player_b_id):
+        yield "its seat B is not who was challenged"
 
 
 def _broken_off(game: Game) -> bool:
@@ -79,9 +86,9 @@ def _problems_of_versions(game: Game, plays: list[Play]) -> Iterator[str]:
 
 def _replayed(
     game: Game, seal: SealedDeals, plays: list[Play]
-) -> tuple[GameState, dict[int, tuple[Seat, engine.RoundResult]]]:
+) -> tuple[GameState, dict[int, tuple[Seat, engine.RoundResult | None]]]:
     state = engine.deal(engine.new_game(terms_of(game)), seal.deal(1))
-    results: dict[int, tuple[Seat, engine.RoundResult]] = {}
+    results: dict[int, tuple[Seat, engine.RoundResult | None]] = {}
     for play in plays:
         if state.round is None and state.outcome is None:
             state = engine.deal(state, seal.deal(state.round_number + 1))
@@ -111,7 +118,7 @@ def _replay_one(state: GameState, play: Play) -> tuple[GameState, Played]:
 def _problems_of_rounds(
     seal: SealedDeals,
     rounds: list[FinishedRound],
-    results: dict[int, tuple[Seat, engine.RoundResult]],
+    results: dict[int, tuple[Seat, engine.RoundResult | None]],
 ) -> Iterator[str]:
     if [finished.number for finished in rounds] != sorted(results):
         yield "its finished rounds are not the rounds that were played"
@@ -122,7 +129,7 @@ def _problems_of_rounds(
             "dealer": (finished.dealer, dealer),
             "secret": (finished.secret, seal.secret(finished.number).hex()),
             "deck": (finished.deck, engine.format_cards(seal.deal(finished.number).deck)),
-            "result": (finished.result, dump_result(result)),
+            "result": (finished.result, dump_result(result) if result else None),
         }
         for name, (stored, replayed) in facts.items():
             if stored != replayed:
@@ -140,8 +147,9 @@ def _problems_of_row(game: Game, state: GameState) -> Iterator[str]:
             yield str(error)
         outcome = state.outcome
     finished = outcome is not None
-    if (game.status == Game.Status.FINISHED) != finished:
-        yield f"it is {game.status}, but should {'' if finished else 'not '}be finished"
+    status = Game.Status.FINISHED if finished else Game.Status.RUNNING
+    if game.status != status:
+        yield f"it is {game.status}, but should be {status}"
     if game.turn != (state.turn or ""):
         yield f"it says that {game.turn or 'nobody'} is to play, not {state.turn or 'nobody'}"
     if game.winner != ((outcome.winner or "") if outcome else ""):
@@ -150,6 +158,8 @@ def _problems_of_row(game: Game, state: GameState) -> Iterator[str]:
         yield "its reason is not why it ended"
     if finished != (game.finished_at is not None):
         yield "the time of its end does not fit its status"
+    if finished and game.cancel_offer:
+        yield "it is over, but an offer to cancel it stands"
     if max(game.seen_a, game.seen_b) > state.rounds_counted:
         yield "the summary of a round was put away that is not finished"
     try:

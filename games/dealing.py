@@ -10,6 +10,8 @@ import secrets
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
+
 from games.sealing.models import SealedTip
 
 from .cipher import Undecipherable, decrypt, encrypt
@@ -23,7 +25,7 @@ from .engine import (
     words_digest,
 )
 from .engine.rulesets import Replaced
-from .models import Fingerprint, Game, Seal
+from .models import Challenge, Fingerprint, Game, Seal
 
 
 class BrokenSeal(Exception):
@@ -69,15 +71,17 @@ class SealedDeals:
             raise BrokenSeal(f"game {self._game_id}: the cards are not the sealed ones")
 
 
-def seal(game: Game) -> Seal:
+def seal(challenge: Challenge) -> Seal:
     """Seal the secrets of every round the game could have, before anybody joins; store the anchor.
 
     The tip comes from the operating system's generator and is stored encrypted.
     """
     tip = secrets.token_bytes(32)
-    SealedTip.objects.create(game=game, tip=encrypt(tip.hex(), bound_to=_row(game.id)))
+    SealedTip.objects.create(
+        challenge=challenge, tip=encrypt(tip.hex(), bound_to=_row(challenge.pk))
+    )
     return Seal.objects.create(
-        game=game, anchor=anchor_of(tip, ROUNDS_SEALED).hex(), rounds_sealed=ROUNDS_SEALED
+        challenge=challenge, anchor=anchor_of(tip, ROUNDS_SEALED).hex(), rounds_sealed=ROUNDS_SEALED
     )
 
 
@@ -102,13 +106,15 @@ def open_seal(game_id: UUID, replaced: Replaced) -> SealedDeals:
     ``replaced`` is the rule set's value for replaced floor cards. Raises ``BrokenSeal`` when the
     row is missing, cannot be deciphered, or does not hang on the published anchor.
     """
+    seal_of_game = Seal.objects.filter(pk=OuterRef("pk"))
+    frozen = Fingerprint.objects.filter(pk=OuterRef("pk"))
     row = (
-        SealedTip.objects.filter(game_id=game_id)
+        SealedTip.objects.filter(pk=game_id)
         .values_list(
             "tip",
-            "game__seal__anchor",
-            "game__seal__rounds_sealed",
-            "game__fingerprint__words_sha256",
+            Subquery(seal_of_game.values("anchor")),
+            Subquery(seal_of_game.values("rounds_sealed")),
+            Subquery(frozen.values("words_sha256")),
         )
         .first()
     )

@@ -12,6 +12,8 @@ from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
+
 from . import engine, wording
 from .engine import RuleSet
 from .models import Fingerprint
@@ -32,8 +34,8 @@ _lazy_rule_set_label = lazy(_rule_set_label, str)
 _lazy_target_label = lazy(wording.target_label, str)
 
 
-class ComputerGameForm(forms.Form):
-    """The terms of a game against the computer; the defaults make a game in one click."""
+class TermsForm(forms.Form):
+    """The terms of a game; the defaults make a game in one click."""
 
     rule_set = forms.ChoiceField(
         label=_("Rules"),
@@ -47,9 +49,6 @@ class ComputerGameForm(forms.Form):
         coerce=lambda value: None if value == _ONE_ROUND else int(value),
         initial=_ONE_ROUND,
     )
-    own_words = forms.BooleanField(
-        label=_("Let me type my own words for the shuffle"), required=False
-    )
     form_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
     def rules(self) -> RuleSet:
@@ -57,7 +56,42 @@ class ComputerGameForm(forms.Form):
         return engine.RULE_SETS[self.cleaned_data["rule_set"]]
 
 
-class DealForm(forms.Form):
+class ComputerGameForm(TermsForm):
+    """A game against the computer."""
+
+    own_words = forms.BooleanField(
+        label=_("Let me type my own words for the shuffle"), required=False
+    )
+
+
+class ChallengeForm(TermsForm):
+    """A game offered to another person, by a named rule set or by the player's own rules."""
+
+    LINK, LIST = "link", "list"
+
+    rule_set = forms.ChoiceField(
+        label=_("Rules"),
+        widget=forms.RadioSelect,
+        choices=[(name, _lazy_rule_set_label(name)) for name in (*engine.RULE_SETS, engine.CUSTOM)],
+        initial=engine.DEFAULT_RULE_SET,
+    )
+    who = forms.ChoiceField(
+        label=_("Against"),
+        widget=forms.RadioSelect,
+        choices=[
+            (LINK, _("a friend: you get a link to send")),
+            (LIST, _("whoever comes: it stands on the open table")),
+        ],
+        initial=LINK,
+    )
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether the player's own rules were chosen; they are a form of their own."""
+        return bool(self["rule_set"].value() == engine.CUSTOM)
+
+
+class WordsForm(forms.Form):
     """The words of the joining player, and what the server had proposed for this game."""
 
     words = forms.CharField(required=False)
@@ -103,6 +137,12 @@ class PlayForm(forms.Form):
         except engine.InvalidInput as error:
             raise forms.ValidationError(str(error)) from error
         return cleaned
+
+
+class AfterMoveForm(forms.Form):
+    """Where a player wants to go after a move."""
+
+    after_move = forms.ChoiceField(label=_("After my move"), choices=User.AfterMove)
 
 
 class SeenForm(forms.Form):

@@ -18,21 +18,108 @@ from .engine import Seat
 _SEATS = [(seat.value, seat.value) for seat in Seat]
 
 
+class Challenge(models.Model):
+    """An offer to play on stated terms. Its deals are sealed before anybody can accept it.
+
+    Accepting makes the game, which takes the challenge's id: the shuffle is bound to it. A
+    challenge with an ``opponent`` is for that player alone, a ``listed`` one for everybody, any
+    other for whoever has its link. A game against the computer begins as the computer's challenge
+    to the player, so that the words come from the player and after the sealing
+    (docs/fair-shuffle.md, "words").
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        ACCEPTED = "accepted", _("accepted")
+        DECLINED = "declined", _("declined")
+        WITHDRAWN = "withdrawn", _("withdrawn")
+        EXPIRED = "expired", _("expired")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    form_key = models.UUIDField(null=True, unique=True, editable=False)
+    maker = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="challenges_made"
+    )
+    opponent = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="challenges_received",
+    )
+    listed = models.BooleanField(default=False)
+    rematch_of = models.ForeignKey(
+        "Game", on_delete=models.PROTECT, null=True, related_name="rematches"
+    )
+    rule_set = models.JSONField()
+    target = models.PositiveSmallIntegerField(null=True)
+    rules_version = models.PositiveSmallIntegerField()
+    shuffle_version = models.CharField(max_length=32)
+
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+
+    # What selectors add: the database's clock.
+    now: datetime
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(opponent=None) | ~models.Q(maker=models.F("opponent")),
+                name="nobody_challenges_themselves",
+            ),
+            models.UniqueConstraint(
+                fields=["rematch_of"],
+                condition=models.Q(state__in=["waiting", "accepted"]),
+                name="one_rematch_of_a_game",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["maker", "-created_at"],
+                condition=models.Q(state="waiting"),
+                name="waiting_challenges_made",
+            ),
+            models.Index(
+                fields=["opponent", "created_at"],
+                condition=models.Q(state="waiting"),
+                name="waiting_challenges_received",
+            ),
+            models.Index(
+                fields=["-created_at"],
+                condition=models.Q(state="waiting", listed=True),
+                name="challenges_in_the_list",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(state="waiting"),
+                name="waiting_challenges_by_expiry",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"challenge {self.id}"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it can still be accepted, as far as its own row says."""
+        return self.state == self.State.WAITING and self.expires_at > self.now
+
+
 class Game(models.Model):
     """Rounds between two players until a target is reached.
 
-    Seat A is the one who created the game, seat B the one who joined; against the computer the
-    human joins (docs/fair-shuffle.md, "words"). Whose turn it is stands in ``turn`` and nowhere
+    Seat A is the one who made the challenge, seat B the one who accepted it; against the computer
+    the human accepts. Its id is the challenge's. Whose turn it is stands in ``turn`` and nowhere
     else.
     """
 
     class Status(models.TextChoices):
-        SEALED = "sealed", _("sealed, not dealt yet")
         RUNNING = "running", _("running")
         FINISHED = "finished", _("finished")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    form_key = models.UUIDField(null=True, editable=False)
+    id = models.UUIDField(primary_key=True, editable=False)
     player_a = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="games_as_a"
     )
@@ -44,7 +131,7 @@ class Game(models.Model):
     rules_version = models.PositiveSmallIntegerField()
     shuffle_version = models.CharField(max_length=32)
 
-    status = models.CharField(max_length=8, choices=Status, default=Status.SEALED)
+    status = models.CharField(max_length=8, choices=Status, default=Status.RUNNING)
     turn = models.CharField(max_length=1, choices=_SEATS, blank=True)
     version = models.PositiveIntegerField(default=0)
     plies = models.PositiveIntegerField(default=0)
@@ -54,13 +141,18 @@ class Game(models.Model):
     reason = models.CharField(max_length=16, blank=True)
     seen_a = models.PositiveSmallIntegerField(default=0)
     seen_b = models.PositiveSmallIntegerField(default=0)
+    # Who offers to cancel the game and waits for an answer.
+    cancel_offer = models.CharField(max_length=1, choices=_SEATS, blank=True)
 
     created_at = models.DateTimeField(db_default=Now())
     changed_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
 
-    # What selectors add where they say so: the database's clock, and the last play.
+    # What selectors add where they say so: the database's clock, the anchor, whether anything
+    # happened besides the plays, the last play.
     now: datetime
+    anchor: str | None
+    has_events: bool = False
     last_seat: str = ""
     last_text: str | None = None
 
@@ -69,7 +161,6 @@ class Game(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(player_a=models.F("player_b")), name="two_players_to_a_game"
             ),
-            models.UniqueConstraint(fields=["player_b", "form_key"], name="a_form_makes_one_game"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["player_a", "status", "-changed_at"], name="games_of_player_a"),
@@ -100,6 +191,27 @@ class Game(models.Model):
         return "seen_a" if seat is Seat.A else "seen_b"
 
 
+class Event(models.Model):
+    """Something that happened at the table besides the plays, for the log."""
+
+    class Kind(models.TextChoices):
+        CANCEL_OFFERED = "cancel_offered", _("offered to end the game uncounted")
+        CANCEL_DECLINED = "cancel_declined", _("declined to end the game")
+        CANCEL_LAPSED = "cancel_lapsed", _("played on")
+        CANCELLED = "cancelled", _("agreed to end the game uncounted")
+        RESIGNED = "resigned", _("resigned")
+        ABORTED = "aborted", _("called the game off")
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="events")
+    after_ply = models.PositiveIntegerField()
+    kind = models.CharField(max_length=16, choices=Kind)
+    seat = models.CharField(max_length=1, choices=_SEATS)
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.seat} {self.kind} after ply {self.after_ply}"
+
+
 class Play(models.Model):
     """One card played, by choice or because it was forced."""
 
@@ -124,14 +236,17 @@ class Play(models.Model):
 
 
 class FinishedRound(models.Model):
-    """What a round brought, with the secret it was dealt from, stored when the round is final."""
+    """What a round brought, with the secret it was dealt from, stored when the round is final.
+
+    A round that was broken off with its game has no result.
+    """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="finished_rounds")
     number = models.PositiveSmallIntegerField()
     dealer = models.CharField(max_length=1, choices=_SEATS)
     secret = models.CharField(max_length=64)
     deck = models.CharField(max_length=160)
-    result = models.JSONField()
+    result = models.JSONField(null=True)
     at = models.DateTimeField()
 
     class Meta:
@@ -144,10 +259,10 @@ class FinishedRound(models.Model):
 
 
 class Seal(models.Model):
-    """The anchor of a game's chain of secrets. Insert-only: a trigger refuses every change."""
+    """The anchor of a chain of secrets. Insert-only: a trigger refuses every change."""
 
-    game = models.OneToOneField(
-        Game, on_delete=models.CASCADE, primary_key=True, related_name="seal"
+    challenge = models.OneToOneField(
+        Challenge, on_delete=models.CASCADE, primary_key=True, related_name="seal"
     )
     anchor = models.CharField(max_length=64, unique=True)
     rounds_sealed = models.PositiveSmallIntegerField()
@@ -173,3 +288,27 @@ class Fingerprint(models.Model):
 
     def __str__(self) -> str:
         return self.words_sha256
+
+
+class UploadedRecord(models.Model):
+    """A game record that somebody brought to look at. Its owner alone sees it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploaded_records"
+    )
+    form_key = models.UUIDField(unique=True, editable=False)
+    text = models.TextField()
+    # For the list: the players as the record names them, if it does, and how many cards it plays.
+    name_a = models.CharField(max_length=40, blank=True)
+    name_b = models.CharField(max_length=40, blank=True)
+    plays = models.PositiveIntegerField()
+    uploaded_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-uploaded_at"], name="records_of_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"record {self.id}"

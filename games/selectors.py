@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce, Now
 
 from accounts.models import User
 
 from .engine import Seat
-from .models import Fingerprint, FinishedRound, Game, Play
+from .models import Challenge, Event, Fingerprint, FinishedRound, Game, Play, Seal
 
 PLAYS_AT_THE_TABLE = 8
 FINISHED_GAMES_ON_A_PAGE = 20
+CHALLENGES_IN_THE_LIST = 50
+MOST_LISTED_CHALLENGES = 3  # of one player: the open table is everybody's
 MOST_OPEN_GAMES = 50  # about, that one can have: the list shows them all
+CHALLENGE_LASTS = timedelta(days=14)
+CHALLENGE_IS_KEPT = timedelta(days=30)
+"""After its end, where no game came of it."""
+AWAY_FOR_LONG = timedelta(days=1)
+"""A challenge in the list is withdrawn when its maker was not seen for so long."""
 
 
 class GameNotFound(Exception):
     """There is no such game, or it is not this player's: the answer is the same."""
 
 
-# Named by a mapping, since Game itself declares what selectors add to it.
+class ChallengeNotFound(Exception):
+    """There is no such challenge, or it is not for this player: the answer is the same."""
+
+
+# Named by a mapping, since the models themselves declare what selectors add to them.
 _CLOCK = {"now": Now()}
+_ANCHOR = {"anchor": Subquery(Seal.objects.filter(pk=OuterRef("pk")).values("anchor"))}
+_EVENTS = {"has_events": Exists(Event.objects.filter(game=OuterRef("pk")))}
 
 
-def _games() -> QuerySet[Game]:
+def all_games() -> QuerySet[Game]:
+    """Return every game with both players, the anchor, ``now`` and ``has_events``."""
     # The clock of a move is the database's, read once with the game.
-    return Game.objects.select_related("player_a", "player_b", "seal").annotate(**_CLOCK)
+    games = Game.objects.select_related("player_a", "player_b")
+    return games.annotate(**_CLOCK, **_ANCHOR, **_EVENTS)
 
 
 def games_with(player: User) -> Q:
@@ -37,8 +54,11 @@ def games_with(player: User) -> Q:
 
 
 def game_of(player: User, game_id: UUID) -> Game:
-    """Return a game of ``player`` with both players and ``now``; raise ``GameNotFound``."""
-    game = _games().filter(games_with(player), pk=game_id).first()
+    """Return a game of ``player`` with both players, the anchor and ``now``.
+
+    Raises ``GameNotFound``.
+    """
+    game = all_games().filter(games_with(player), pk=game_id).first()
     if game is None:
         raise GameNotFound
     return game
@@ -47,25 +67,219 @@ def game_of(player: User, game_id: UUID) -> Game:
 def game_to_check(player: User | None, game_id: UUID) -> Game:
     """Return a game whose fairness ``player`` may check: an own one, or any that is over."""
     over = Q(status=Game.Status.FINISHED)
-    game = _games().filter(over | games_with(player) if player else over, pk=game_id).first()
+    game = all_games().filter(over | games_with(player) if player else over, pk=game_id).first()
     if game is None:
         raise GameNotFound
     return game
 
 
 def game_by_id(game_id: UUID) -> Game:
-    """Return a game for the server's own work, with both players and ``now``."""
-    return _games().get(pk=game_id)
+    """Return a game for the server's own work, with both players, the anchor and ``now``."""
+    return all_games().get(pk=game_id)
 
 
-def count_open_games(player: User) -> int:
-    """Return how many games of ``player`` are sealed or running."""
-    return Game.objects.filter(games_with(player)).exclude(status=Game.Status.FINISHED).count()
+# Challenges
+
+WAITING = Q(state=Challenge.State.WAITING, expires_at__gt=Now())
+"""The condition that a challenge can still be answered, as far as its own row says."""
+
+
+def _challenges() -> QuerySet[Challenge]:
+    return Challenge.objects.select_related("maker", "opponent", "seal").annotate(**_CLOCK)
+
+
+def challenge_for(viewer: User | None, challenge_id: UUID) -> Challenge:
+    """Return a challenge that ``viewer`` may see, with its players, its seal and ``now``.
+
+    One to a single player is seen by its two players only, any other by whoever knows its address.
+    Raises ``ChallengeNotFound``.
+    """
+    challenge = _challenges().filter(pk=challenge_id).first()
+    if challenge is None:
+        raise ChallengeNotFound
+    theirs = viewer is not None and viewer.pk in (challenge.maker_id, challenge.opponent_id)
+    if challenge.opponent_id is not None and not theirs:
+        raise ChallengeNotFound
+    return challenge
+
+
+def plays_in(player: User | None, game_id: UUID) -> bool:
+    """Return whether ``player`` has a seat in a game."""
+    if player is None:
+        return False
+    return Game.objects.filter(games_with(player), pk=game_id).exists()
+
+
+def challenge_state(viewer: User | None, challenge_id: UUID) -> str | None:
+    """Return what has become of a challenge; ``None`` if there is none that ``viewer`` may see."""
+    visible = Q(opponent=None) | (Q(maker=viewer) | Q(opponent=viewer) if viewer else Q())
+    challenges = Challenge.objects.filter(visible, pk=challenge_id)
+    return challenges.values_list("state", flat=True).first()
+
+
+def is_open(challenge: Challenge, viewer: User | None) -> bool:
+    """Return whether a challenge can be accepted now: it waits, and its maker has not left.
+
+    A maker who looks at it is back.
+    """
+    left = challenge.now - challenge.maker.seen_at > AWAY_FOR_LONG
+    is_back = viewer is not None and viewer.pk == challenge.maker_id
+    return challenge.is_waiting and (is_back or not (challenge.listed and left))
+
+
+def rematch_of(game: Game, player: User) -> Challenge | None:
+    """Return the rematch of a game that was offered or accepted, or that ``player`` was refused."""
+    offered = _challenges().filter(_stands_for(player), rematch_of=game)
+    return offered.order_by("-created_at").first()
+
+
+def _stands_for(player: User) -> Q:
+    accepted = Q(state=Challenge.State.ACCEPTED)
+    ended = [Challenge.State.DECLINED, Challenge.State.WITHDRAWN]
+    return WAITING | accepted | Q(state__in=ended, maker=player)
+
+
+def open_list(viewer: User | None) -> list[Challenge]:
+    """Return the challenges that anybody may accept, the newest first, but ``viewer``'s own."""
+    listed = _challenges().filter(WAITING, listed=True, maker__seen_at__gte=Now() - AWAY_FOR_LONG)
+    if viewer is not None:
+        listed = listed.exclude(maker=viewer)
+    return list(listed.order_by("-created_at", "pk")[:CHALLENGES_IN_THE_LIST])
+
+
+def waiting_challenges(player: User) -> list[Challenge]:
+    """Return what was offered to ``player`` and what ``player`` offers, the newest first."""
+    theirs = Q(maker=player) | Q(opponent=player)
+    return list(_challenges().filter(WAITING, theirs).order_by("-created_at", "pk"))
+
+
+def count_commitments(player: User, but: Challenge | None = None) -> int:
+    """Return how many games ``player`` plays or has promised to play; ``but`` is not counted."""
+    games = Game.objects.filter(games_with(player), status=Game.Status.RUNNING)
+    promised = Challenge.objects.filter(
+        WAITING, Q(maker=player) | Q(opponent=player, maker__kind=User.Kind.COMPUTER)
+    )
+    if but is not None:
+        promised = promised.exclude(pk=but.pk)
+    return games.count() + promised.count()
+
+
+def count_listed(player: User) -> int:
+    """Return how many offers of ``player`` stand on the open table."""
+    return Challenge.objects.filter(WAITING, maker=player, listed=True).count()
+
+
+def count_aborted(player: User, *, within: timedelta | None = None) -> int:
+    """Return how many games ``player`` has called off, ever or within a time before now."""
+    mine = Q(seat=Seat.A, game__player_a=player) | Q(seat=Seat.B, game__player_b=player)
+    aborted = Event.objects.filter(mine, kind=Event.Kind.ABORTED)
+    if within is not None:
+        aborted = aborted.filter(at__gt=Now() - within)
+    return aborted.count()
+
+
+# What waits for me: one definition for the list, the count, the title and "Next"
+
+
+def _games_waiting_for(player: User) -> QuerySet[Game]:
+    my_move = Q(turn=Seat.A, player_a=player) | Q(turn=Seat.B, player_b=player)
+    my_answer = Q(cancel_offer=Seat.B, player_a=player) | Q(cancel_offer=Seat.A, player_b=player)
+    return Game.objects.filter(my_move | my_answer, status=Game.Status.RUNNING)
+
+
+def _challenges_waiting_for(player: User) -> QuerySet[Challenge]:
+    return Challenge.objects.filter(WAITING, opponent=player)
+
+
+def _counted(rows: QuerySet[Game] | QuerySet[Challenge]) -> Coalesce:
+    by_one = rows.order_by().annotate(one=Value(1)).values("one")
+    return Coalesce(
+        Subquery(by_one.annotate(count=Count("pk")).values("count")),
+        0,
+        output_field=IntegerField(),
+    )
+
+
+def _number_waiting_for(player: User) -> CombinedExpression:
+    return _counted(_games_waiting_for(player)) + _counted(_challenges_waiting_for(player))
+
+
+def count_waiting(player: User) -> int:
+    """Return how many games and challenges wait for ``player``, in one statement."""
+    counted = User.objects.filter(pk=player.pk).annotate(waiting=_number_waiting_for(player))
+    return int(counted.values_list("waiting", flat=True).get())
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What a table that is open somewhere watches, besides what its game's row says.
+
+    ``rematch`` is the rematch that counts for the viewer: its id, state and maker.
+    """
+
+    waiting: int
+    rematch: tuple[UUID, str, int] | None = None
+
+    def tag(self, *, version: int, offer: str, seen: int) -> str:
+        """Return the tag of a board: of what the row says, the rest from here.
+
+        The part before the colon changes when there is another board to show.
+        """
+        rematch = f"{self.rematch[0]}{self.rematch[1]}" if self.rematch else ""
+        return f"{version}.{offer}.{seen}.{rematch}:{self.waiting}"
+
+
+def pulse(player: User, game_id: UUID) -> tuple[Pulse, str] | None:
+    """Return the pulse of a game of ``player`` and the tag of its board now, in one statement.
+
+    ``None`` if it is not theirs.
+    """
+    offered = Challenge.objects.filter(_stands_for(player), rematch_of=OuterRef("pk"))
+    latest = offered.order_by("-created_at")
+    row = (
+        Game.objects.filter(games_with(player), pk=game_id)
+        .annotate(
+            rematch=Subquery(latest.values("pk")[:1]),
+            rematch_state=Subquery(latest.values("state")[:1]),
+            rematch_maker=Subquery(latest.values("maker")[:1]),
+            waiting=_number_waiting_for(player),
+        )
+        .values_list(
+            "rematch", "rematch_state", "rematch_maker",
+            "version", "cancel_offer", "player_a", "seen_a", "seen_b", "waiting",
+        )
+        .first()
+    )  # fmt: skip
+    if row is None:
+        return None
+    rematch, state, maker, version, offer, player_a, seen_a, seen_b, waiting = row
+    now = Pulse(waiting, (rematch, state, maker) if rematch else None)
+    seen = seen_a if player_a == player.pk else seen_b
+    return now, now.tag(version=version, offer=offer, seen=seen)
+
+
+def next_waiting(player: User, after: UUID | None) -> tuple[str, UUID] | None:
+    """Return the game or challenge that waits for ``player`` next after the one named.
+
+    What has waited longest comes first, then round and round: (kind, id), or ``None``.
+    """
+    games = _games_waiting_for(player).values_list("changed_at", "pk")
+    challenges = _challenges_waiting_for(player).values_list("created_at", "pk")
+    items = [(since, key, "table") for since, key in games]
+    items += [(since, key, "challenge") for since, key in challenges]
+    order = [(kind, key) for _since, key, kind in sorted(items)]
+    if not order:
+        return None
+    place = next((index for index, (_kind, key) in enumerate(order) if key == after), -1)
+    return order[(place + 1) % len(order)]
+
+
+# Lists and logs
 
 
 def open_games(player: User) -> QuerySet[Game]:
-    """Return the sealed and running games of ``player``, the latest change first."""
-    return _listed(player).exclude(status=Game.Status.FINISHED)
+    """Return the running games of ``player``, the latest change first."""
+    return _listed(player).filter(status=Game.Status.RUNNING)
 
 
 def finished_games(player: User, page: int) -> tuple[list[Game], bool]:
@@ -89,7 +303,7 @@ def _listed(player: User) -> QuerySet[Game]:
         "last_text": Subquery(last_play.values("text")[:1]),
     }
     return (
-        _games()
+        all_games()
         .defer("hidden")
         .filter(games_with(player))
         .annotate(**added)
@@ -99,7 +313,8 @@ def _listed(player: User) -> QuerySet[Game]:
 
 def latest_plays(game: Game) -> list[Play]:
     """Return the last plays of a game in order, at most as many as the table shows."""
-    return list(reversed(game.plays.order_by("-ply")[:PLAYS_AT_THE_TABLE]))
+    plays = game.plays.filter(ply__lte=game.plies)  # none that came after its row was read
+    return list(reversed(plays.order_by("-ply")[:PLAYS_AT_THE_TABLE]))
 
 
 def all_plays(game: Game) -> QuerySet[Play]:
@@ -112,7 +327,13 @@ def unseen_round(game: Game, seat: Seat, finished: int) -> FinishedRound | None:
     seen: int = getattr(game, game.seen_field(seat))
     if seen >= finished:
         return None
-    return game.finished_rounds.filter(number__gt=seen).order_by("number").first()
+    played_out = game.finished_rounds.filter(number__gt=seen, number__lte=finished)
+    return played_out.order_by("number").first()
+
+
+def events(game: Game) -> list[Event]:
+    """Return what happened at the table besides the plays, in order; asked only if anything did."""
+    return list(game.events.order_by("pk")) if game.has_events else []
 
 
 def finished_rounds(game: Game) -> QuerySet[FinishedRound]:

@@ -9,7 +9,7 @@ from uuid import UUID
 from . import engine
 from .cipher import Undecipherable, decrypt, encrypt
 from .engine import GameState, Outcome, Pair, Reason, RoundResult, RoundScore, RuleSet, Seat, Terms
-from .models import FinishedRound, Game, Seal
+from .models import Challenge, FinishedRound, Game, Seal
 
 
 class BrokenGame(Exception):
@@ -21,20 +21,43 @@ class BrokenGame(Exception):
         self.why = why
 
 
-def terms_of(game: Game) -> Terms:
-    """Return the rule set and target that the game was created with."""
+def terms_of(game: Game | Challenge) -> Terms:
+    """Return the rule set and target of a game or of an offer to play. Raises ``BrokenGame``."""
     try:
         return Terms(RuleSet.from_json(game.rule_set), game.target)
     except engine.BasraError as error:
         raise BrokenGame(game.pk, "its rule set is damaged") from error
 
 
+def published_anchor(game: Game) -> str:
+    """Return the anchor that a selector read with the game. Raises ``BrokenGame``."""
+    if game.anchor is None:
+        raise BrokenGame(game.pk, "it has no seal")
+    return game.anchor
+
+
 def seal_of(game: Game) -> Seal:
     """Return the seal of a game. Raises ``BrokenGame`` where there is none."""
+    seal = Seal.objects.filter(pk=game.pk).first()
+    if seal is None:
+        raise BrokenGame(game.pk, "it has no seal")
+    return seal
+
+
+def anchor_offered(challenge: Challenge) -> str:
+    """Return the anchor under which a challenge is sealed. Raises ``BrokenGame``."""
     try:
-        return game.seal
+        return challenge.seal.anchor
     except Seal.DoesNotExist as error:
-        raise BrokenGame(game.pk, "it has no seal") from error
+        raise BrokenGame(challenge.pk, "it has no seal") from error
+
+
+def seat_named(game: Game, letter: str) -> Seat:
+    """Return the seat that a row of a game names. Raises ``BrokenGame``."""
+    try:
+        return Seat(letter)
+    except ValueError as error:
+        raise BrokenGame(game.pk, "a row of it names no seat") from error
 
 
 def read_play(game: Game, text: str) -> tuple[engine.Card, tuple[engine.Card, ...], engine.Kind]:
@@ -94,7 +117,7 @@ def dump_result(result: RoundResult) -> dict[str, Any]:
 def load_result(finished: FinishedRound) -> RoundResult:
     """Return the result that ``dump_result`` stored for a round. Raises ``BrokenGame``."""
     try:
-        return _loaded_result(finished.number, finished.result)
+        return _loaded_result(finished.number, finished.result or {})
     except (LookupError, TypeError, ValueError, engine.BasraError) as error:
         raise BrokenGame(finished.game_id, "the result of a round is damaged") from error
 
@@ -138,8 +161,6 @@ class Standing:
 
 def public_standing(game: Game) -> Standing:
     """Return the round and totals of a game without deciphering anything. Raises ``BrokenGame``."""
-    if game.status == Game.Status.SEALED:
-        return Standing(0, Pair(0, 0))
     try:
         first, second = (int(total) for total in game.public["totals"])
         return Standing(int(game.public["round_number"]), Pair(first, second))

@@ -6,12 +6,15 @@ words. Templates, mails and pushes get this and never a game, a state or a row.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
 from django.utils.translation import gettext as _
+
+from accounts.models import User
 
 from . import wording
 from .engine import (
@@ -24,14 +27,23 @@ from .engine import (
     SeatView,
     points_of,
 )
-from .models import FinishedRound, Game, Play
-from .snapshot import BrokenGame, load_result, outcome_of, public_standing, read_play, terms_of
+from .engine.rounds import HAND_SIZE, PLAYS
+from .models import Challenge, Event, FinishedRound, Game, Play
+from .selectors import Pulse
+from .snapshot import (
+    BrokenGame,
+    load_result,
+    outcome_of,
+    public_standing,
+    read_play,
+    seat_named,
+    terms_of,
+)
 
 
 class Phase(StrEnum):
     """What the viewer can do at the table."""
 
-    DEAL = "deal"  # sealed, and the viewer's words are awaited
     PLAY = "play"  # the viewer is to play a card
     WAIT = "wait"  # the other player is to play
     OVER = "over"
@@ -77,6 +89,14 @@ class Step:
     sentence: str
     spoken: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that happened between the plays: new cards, the end of a round, an offer."""
+
+    sentence: str
+    spoken: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +162,7 @@ class GameRow:
     updated_at: datetime
     broken: bool = True
     terms: str = ""
+    needs_answer: bool = False
     round_number: int = 0
     my_total: int = 0
     their_total: int = 0
@@ -150,11 +171,35 @@ class GameRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeRow:
+    """An offer to play in a list: ``name`` is the other player's, empty while there is none."""
+
+    challenge_id: UUID
+    name: str
+    is_mine: bool
+    is_computer: bool
+    is_rematch: bool
+    listed: bool
+    terms: str
+    difference: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """What has become of a rematch of the game."""
+
+    challenge_id: UUID
+    state: str
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LogRound:
-    """A round of the full log: its plays, and its summary when it is finished."""
+    """A round of the full log: what happened in it, and its summary when it is finished."""
 
     number: int
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Note, ...]
     summary: RoundSummary | None
 
 
@@ -164,8 +209,9 @@ class TableView:
 
     game_id: UUID
     version: int
+    tag: str
+    waiting: int
     phase: Phase
-    rule_set: str
     terms: str
     target: int | None
     round_number: int
@@ -177,12 +223,25 @@ class TableView:
     other: PlayerBox
     floor: tuple[CardFace, ...]
     hand: tuple[HandCard, ...]
-    steps: tuple[Step, ...]
-    log: tuple[Step, ...]
+    steps: tuple[Step | Note, ...]
+    log: tuple[Step | Note, ...]
     status: str
     announcement: str
     summary: RoundSummary | None
     result: Result | None
+    can_abort: bool
+    i_offer_to_cancel: bool
+    they_offer_to_cancel: bool
+    rematch: Rematch | None
+
+    @property
+    def poll_seconds(self) -> int:
+        """How often an open table asks for news: the other player's play is seen within 3 s."""
+        if self.phase is Phase.OVER:
+            return 10
+        if self.other.is_computer:
+            return 3 if self.phase is Phase.WAIT else 30
+        return 2
 
 
 def capture_value(cards: tuple[Card, ...]) -> str:
@@ -200,14 +259,8 @@ def faces(cards: tuple[Card, ...]) -> tuple[CardFace, ...]:
     return tuple(card_face(card) for card in cards)
 
 
-def steps_of(game: Game, plays: list[Play], viewer: Seat) -> tuple[Step, ...]:
-    """Return stored plays as ``viewer`` reads them."""
-    rules = terms_of(game).rules
-    return tuple(_step(game, play, viewer, rules) for play in plays)
-
-
 def _step(game: Game, play: Play, viewer: Seat, rules: RuleSet) -> Step:
-    seat = Seat(play.seat)
+    seat = seat_named(game, play.seat)
     name = game.player(seat).shown_name
     card, captured, kind = read_play(game, play.text)
     points = points_of(rules, kind)
@@ -231,22 +284,31 @@ def table_view(
     plays: list[Play],
     anchor: str,
     unseen: FinishedRound | None,
+    events: list[Event],
+    pulse: Pulse,
 ) -> TableView:
     """Return the game as the viewer of ``view`` sees it, with the ``plays`` that were last made.
 
-    ``unseen`` is the finished round whose summary the viewer has not put away yet.
+    ``unseen`` is the finished round whose summary the viewer has not put away yet; what came after
+    that round is not told before. ``pulse`` is what a table that is open watches.
     """
     viewer = _viewer(view)
     other = viewer.other
-    steps = steps_of(game, plays, viewer)
+    if unseen is not None:
+        plays = [play for play in plays if play.round_number <= unseen.number]
+        events = [event for event in events if event.after_ply < unseen.number * PLAYS]
+    steps = told(game, plays, events, viewer)
     latest = _since_my_last_choice(steps)
     status = _status(game, viewer)
     result = _result(game, viewer)
+    they_offer = game.cancel_offer == other
+    said = [*(step.spoken for step in latest), result.sentence if result else status]
     return TableView(
         game_id=game.pk,
         version=game.version,
+        tag=pulse.tag(version=game.version, offer=game.cancel_offer, seen=_seen(game, viewer)),
+        waiting=pulse.waiting,
         phase=_phase(game, viewer),
-        rule_set=view.terms.rules.name,
         terms=wording.terms_label(view.terms),
         target=view.terms.target,
         round_number=view.round_number,
@@ -261,11 +323,91 @@ def table_view(
         steps=latest,
         log=tuple(reversed(steps)),
         status=status,
-        announcement=" ".join(
-            [*(step.spoken for step in latest), result.sentence if result else status]
-        ),
+        announcement=" ".join(said),
         summary=round_summary(unseen, viewer) if unseen else None,
         result=result,
+        can_abort=game.plies < len(Seat) and game.status == Game.Status.RUNNING,
+        i_offer_to_cancel=game.cancel_offer == viewer,
+        they_offer_to_cancel=they_offer,
+        rematch=_rematch(game, viewer, pulse),
+    )
+
+
+def told(
+    game: Game, plays: list[Play], events: list[Event], viewer: Seat
+) -> tuple[Step | Note, ...]:
+    """Return stored plays as ``viewer`` reads them, and between them whatever else happened."""
+    rules = terms_of(game).rules
+    first = plays[0].ply if plays else 0
+    waiting = deque(event for event in events if event.after_ply >= first - 1)
+    steps: list[Step | Note] = []
+
+    def tell_events(ply: int) -> None:
+        while waiting and waiting[0].after_ply <= ply:
+            steps.append(_event_note(game, waiting.popleft(), viewer))
+
+    for play in plays:
+        tell_events(play.ply - 1)
+        steps.append(_step(game, play, viewer, rules))
+        steps.extend(_after(play))
+    tell_events(game.plies)
+    return tuple(steps)
+
+
+def _after(play: Play) -> list[Note]:
+    """New cards after every eighth play of a round, none after its last."""
+    place = (play.ply - 1) % PLAYS + 1
+    if place == PLAYS:
+        sentence = _("Round %(number)d is over.") % {"number": play.round_number}
+    elif place % (len(Seat) * HAND_SIZE) == 0:
+        sentence = _("Four new cards each are dealt.")
+    else:
+        return []
+    return [Note(sentence, sentence)]
+
+
+def _event_note(game: Game, event: Event, viewer: Seat) -> Note:
+    seat = seat_named(game, event.seat)
+    name = None if seat is viewer else _name_of(game, seat)
+    sentence = wording.event_sentence(event.kind, name)
+    return Note(sentence, sentence)
+
+
+def _name_of(game: Game, seat: Seat) -> str:
+    return game.player(seat).shown_name
+
+
+def _seen(game: Game, viewer: Seat) -> int:
+    seen: int = getattr(game, game.seen_field(viewer))
+    return seen
+
+
+def _rematch(game: Game, viewer: Seat, pulse: Pulse) -> Rematch | None:
+    if pulse.rematch is None:
+        return None
+    challenge_id, state, maker = pulse.rematch
+    return Rematch(challenge_id, state, is_mine=maker == game.player(viewer).pk)
+
+
+def challenge_row(challenge: Challenge, viewer: User | None) -> ChallengeRow:
+    """Return an offer to play as ``viewer`` reads it in a list. A damaged one is listed as such."""
+    is_mine = viewer is not None and challenge.maker_id == viewer.pk
+    other = challenge.opponent if is_mine else challenge.maker
+    try:
+        terms = terms_of(challenge)
+        words = wording.terms_label(terms), wording.rule_set_difference(terms.rules)
+    except BrokenGame:
+        words = _("These terms cannot be read at the moment."), ""
+    return ChallengeRow(
+        challenge_id=challenge.pk,
+        name=other.shown_name if other else "",
+        is_mine=is_mine,
+        is_computer=challenge.maker.is_computer,
+        is_rematch=challenge.rematch_of_id is not None,
+        listed=challenge.listed,
+        terms=words[0],
+        difference=words[1],
+        created_at=challenge.created_at,
     )
 
 
@@ -277,7 +419,7 @@ def round_summary(finished: FinishedRound, viewer: Seat) -> RoundSummary:
         number=result.number,
         my_cards=result.cards[mine],
         their_cards=result.cards[theirs],
-        lines=tuple(_score_lines(result.score[mine], result.score[theirs])),
+        lines=tuple(score_lines(result.score[mine], result.score[theirs])),
         my_points=result.score[mine].total,
         their_points=result.score[theirs].total,
         my_total=result.totals[mine],
@@ -296,6 +438,7 @@ def game_row(game: Game, viewer: Seat) -> GameRow:
         is_computer=opponent.is_computer,
         phase=_phase(game, viewer),
         updated_at=game.changed_at,
+        needs_answer=game.cancel_offer == viewer.other,
     )
     try:
         terms, standing, result = terms_of(game), public_standing(game), _result(game, viewer)
@@ -314,25 +457,27 @@ def game_row(game: Game, viewer: Seat) -> GameRow:
 
 
 def log_rounds(
-    game: Game, plays: list[Play], finished: list[FinishedRound], viewer: Seat
+    game: Game,
+    plays: list[Play],
+    finished: list[FinishedRound],
+    events: list[Event],
+    viewer: Seat,
 ) -> list[LogRound]:
     """Return the full log of a game, round by round."""
-    summaries = {one.number: round_summary(one, viewer) for one in finished}
-    numbers = sorted({play.round_number for play in plays})
-    return [
-        LogRound(
-            number,
-            steps_of(game, [play for play in plays if play.round_number == number], viewer),
-            summaries.get(number),
-        )
-        for number in numbers
-    ]
+    summaries = {one.number: round_summary(one, viewer) for one in finished if one.result}
+    steps: dict[int, list[Step | Note]] = {}
+    number = 1
+    for step in told(game, plays, events, viewer):
+        if isinstance(step, Step):
+            number = (step.ply - 1) // PLAYS + 1
+        steps.setdefault(number, []).append(step)
+    return [LogRound(number, tuple(some), summaries.get(number)) for number, some in steps.items()]
 
 
 def _last_play(game: Game, viewer: Seat, rules: RuleSet) -> str:
     if game.last_text is None:
         return ""
-    seat = Seat(game.last_seat)
+    seat = seat_named(game, game.last_seat)
     card, captured, kind = read_play(game, game.last_text)
     name = None if seat is viewer else game.player(seat).shown_name
     return wording.play_sentence(name, card, captured, kind, points_of(rules, kind))
@@ -345,8 +490,6 @@ def _viewer(view: SeatView) -> Seat:
 
 
 def _phase(game: Game, viewer: Seat) -> Phase:
-    if game.status == Game.Status.SEALED:
-        return Phase.DEAL
     if game.status == Game.Status.FINISHED:
         return Phase.OVER
     return Phase.PLAY if game.turn == viewer else Phase.WAIT
@@ -388,18 +531,17 @@ def _option(capture: Capture) -> Option:
     )
 
 
-def _since_my_last_choice(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The plays the viewer may not have seen: from the last card of the viewer's own choosing."""
+def _since_my_last_choice(steps: tuple[Step | Note, ...]) -> tuple[Step | Note, ...]:
+    """What the viewer may not have seen: from the last card of the viewer's own choosing."""
     for index in range(len(steps) - 1, -1, -1):
-        if steps[index].is_me and not steps[index].forced:
+        step = steps[index]
+        if isinstance(step, Step) and step.is_me and not step.forced:
             return steps[index:]
     return steps
 
 
 def _status(game: Game, viewer: Seat) -> str:
     match _phase(game, viewer):
-        case Phase.DEAL:
-            return _("The cards are sealed and wait for your words.")
         case Phase.PLAY:
             return _("Your turn.")
         case _:
@@ -415,7 +557,7 @@ def _result(game: Game, viewer: Seat) -> Result | None:
     return Result(i_won, wording.outcome_sentence(outcome, i_won=i_won, other=other))
 
 
-def _score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:
+def score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:
     """Every component that anybody scored in; the majority always, since it is always asked."""
     lines = [ScoreLine(_("Most cards"), mine.majority, theirs.majority)]
     optional = (

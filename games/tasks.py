@@ -27,3 +27,9 @@ def finish_computer_replies() -> None:
             logger.error("broken game", extra={"game": str(game_id), "why": broken.why})
         except Exception:  # whatever is wrong with one game, the others are served
             logger.exception("a reply could not be finished", extra={"game": str(game_id)})
+
+
+@shared_task
+def close_challenges() -> None:
+    """Expire and withdraw the offers to play that nobody waits for. Beat rings every 5 min."""
+    services.close_challenges()

@@ -15,11 +15,12 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import User
 from games import dealing, engine, selectors, services
 from games.engine import GameState, Play, Seat
-from games.models import Fingerprint, Game
+from games.models import Challenge, Fingerprint, Game
 from games.snapshot import read_state
 
 WORDS = "the moon over the river"
@@ -44,27 +45,30 @@ def browser_of(player: User | None = None, *, tells_errors: bool = True) -> Clie
     return client
 
 
-def seal(
+def offer(
     player_a: User,
-    player_b: User,
+    player_b: User | None = None,
     *,
     rules: str = engine.DEFAULT_RULE_SET,
     target: int | None = None,
     seed: int = 1,
-) -> Game:
-    """Return a game that is sealed and waits for the words of ``player_b``."""
-    game = Game.objects.create(
+    listed: bool = False,
+) -> Challenge:
+    """Return a sealed challenge that waits for the words of ``player_b``, or of anybody."""
+    challenge = Challenge.objects.create(
         id=game_id_of(seed),
-        player_a=player_a,
-        player_b=player_b,
+        maker=player_a,
+        opponent=player_b,
+        listed=listed,
         rule_set=engine.RULE_SETS[rules].to_json(),
         target=target,
         rules_version=engine.RULES_VERSION,
         shuffle_version=engine.SHUFFLE_VERSION,
+        expires_at=timezone.now() + selectors.CHALLENGE_LASTS,
     )
     with patch("games.dealing.secrets.token_bytes", return_value=tip_of(seed)):
-        dealing.seal(game)
-    return game
+        dealing.seal(challenge)
+    return challenge
 
 
 def game_id_of(seed: int) -> UUID:
@@ -97,9 +101,12 @@ def sit_down(
     seed: int = 1,
 ) -> Game:
     """Return a game that is dealt; the one to lead is to play, computer or not."""
-    game = seal(player_a, player_b, rules=rules, target=target, seed=seed)
-    return services.deal_first_round(
-        game_id=game.pk, player=player_b, words=WORDS, words_by=Fingerprint.By.OPPONENT
+    challenge = offer(player_a, player_b, rules=rules, target=target, seed=seed)
+    return services.accept_challenge(
+        challenge_id=challenge.pk,
+        player=player_b,
+        words=WORDS,
+        words_by=Fingerprint.By.OPPONENT,
     )
 
 
@@ -187,7 +194,9 @@ def form_of(
 HTMX = {"HX-Request": "true"}
 
 
-def post(client: Client, page: str, game: Game, form: dict[str, str], **how: bool) -> HttpResponse:
+def post(
+    client: Client, page: str, game: Game | Challenge, form: dict[str, str], **how: bool
+) -> HttpResponse:
     """Post a form of a game, as htmx does if ``htmx`` is true, else as a page without script."""
     return posted(client, reverse(f"games:{page}", args=[game.pk]), form, **how)
 
@@ -208,11 +217,18 @@ def post_play(
 
 
 def look(
-    client: Client, page: str, game: Game | None = None, *, htmx: bool = False
+    client: Client, page: str, game: Game | Challenge | None = None, *, htmx: bool = False
 ) -> HttpResponse:
     """Return a page of a game, or of the site, as a browser gets it."""
     url = reverse(f"games:{page}", args=[game.pk] if game else [])
     response = client.get(url, headers=HTMX if htmx else {})
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+def get(client: Client, url: str, query: dict[str, str] | None = None) -> HttpResponse:
+    """Return what is at an address."""
+    response = client.get(url, query or {})
     assert isinstance(response, HttpResponse)
     return response
 

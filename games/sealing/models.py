@@ -12,10 +12,10 @@ from django.db import models
 class SealedTip(models.Model):
     """The encrypted end of a game's chain of secrets (docs/fair-shuffle.md, "chain")."""
 
-    game = models.OneToOneField(
-        "games.Game", on_delete=models.CASCADE, primary_key=True, related_name="+"
+    challenge = models.OneToOneField(
+        "games.Challenge", on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     tip = models.BinaryField()
 
     def __str__(self) -> str:
-        return f"sealed tip of {self.game_id}"
+        return f"sealed tip of {self.challenge_id}"

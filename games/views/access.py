@@ -9,6 +9,7 @@ from http import HTTPStatus
 from uuid import UUID
 
 from django.http import Http404, HttpResponseBase
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.guests import player_of
@@ -39,6 +40,7 @@ def says_when_broken(view: View) -> View:
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 _("This game is being repaired"),
                 _("Its stored cards cannot be read at the moment. Your other games go on."),
+                onwards=reverse("games:next", query={"after": str(game_id)}),
             )
 
     return answer
@@ -63,3 +65,11 @@ def game_or_404(player: User, game_id: UUID) -> Game:
 def wants_board(request: Request) -> bool:
     """Return whether htmx asks for a part of the page and not for the whole."""
     return bool(request.htmx) and not request.htmx.history_restore_request
+
+
+def too_many_games() -> str:
+    """Return the sentence for somebody who cannot begin another game."""
+    return _(
+        "You have as many running games and open offers as one can have. "
+        "Finish some or take some back first."
+    )

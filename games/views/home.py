@@ -1,10 +1,11 @@
-"""My games, and what starts another."""
+"""My games, the next one that waits for me, and a game against the computer in one click."""
 
 from __future__ import annotations
 
 import re
 from http import HTTPStatus
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,20 +19,66 @@ from basra_site.http import Request
 
 from .. import selectors, services
 from ..forms import ComputerGameForm
-from ..models import Game
-from ..table import GameRow, Phase, game_row
+from ..table import ChallengeRow, GameRow, Phase, challenge_row, game_row
+from .access import too_many_games
 
 _PAGE = re.compile("[1-9][0-9]{0,3}", re.ASCII)
+
+type Block = tuple[str, list[GameRow | ChallengeRow]]
 
 
 @never_cache
 @require_safe
 def home(request: Request) -> HttpResponse:
-    """My games, those that wait for me first, and a game against the computer in one click."""
+    """My games, those that wait for me first, and the ways to another one."""
     page = request.GET.get("page", "1")
     if not _PAGE.fullmatch(page):
         raise Http404
     return _home(request, ComputerGameForm(), page=int(page))
+
+
+@never_cache
+@require_safe
+def next_game(request: Request) -> HttpResponse:
+    """Go to the game that waits for me next, after the one I come from; home if none does."""
+    player = player_of(request.user)
+    following = selectors.next_waiting(player, _after(request)) if player else None
+    if following is None:
+        return redirect("games:home")
+    page, key = following
+    return redirect(f"games:{page}", key)
+
+
+@never_cache
+@require_POST
+def play_computer(request: Request) -> HttpResponse:
+    """Let the computer challenge me. A visitor becomes a guest by it."""
+    form = ComputerGameForm(request.POST)
+    if not form.is_valid():
+        return _home(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    visitor = player_of(request.user)
+    player = visitor or create_guest()
+    try:
+        challenge = services.challenge_by_the_computer(
+            player=player,
+            rules=form.rules(),
+            target=form.cleaned_data["target"],
+            form_key=form.cleaned_data["form_key"],
+        )
+    except services.TooManyGames:
+        form.add_error(None, too_many_games())
+        return _home(request, form, HTTPStatus.CONFLICT)
+    if visitor is None:
+        keep_signed_in(request, player)
+    query = {"words": "own"} if form.cleaned_data["own_words"] else None
+    return redirect(reverse("games:challenge", args=[challenge.pk], query=query))
+
+
+def _after(request: Request) -> UUID | None:
+    try:
+        return UUID(request.GET.get("after", ""))
+    except ValueError:
+        return None
 
 
 def _home(
@@ -42,48 +89,34 @@ def _home(
     if player is not None:
         finished, more = selectors.finished_games(player, page)
         games = [*(selectors.open_games(player) if page == 1 else []), *finished]
-        context["blocks"] = _blocks([game_row(game, game.seat_of(player)) for game in games])
+        offers = selectors.waiting_challenges(player) if page == 1 else []
+        context["blocks"] = _blocks(
+            [game_row(game, game.seat_of(player)) for game in games],
+            [challenge_row(challenge, player) for challenge in offers],
+        )
         context["older"] = page + 1 if more else None
     return render(request, "home.html", context, status=status)
 
 
-def _blocks(rows: list[GameRow]) -> list[tuple[str, list[GameRow]]]:
-    """Group listed games by what they want of me, what waits for me first."""
-    blocks = (
-        (_("Your turn"), (Phase.PLAY, Phase.DEAL)),
-        (_("Waiting"), (Phase.WAIT,)),
-        (_("Finished"), (Phase.OVER,)),
-    )
-    grouped = [(title, [row for row in rows if row.phase in phases]) for title, phases in blocks]
-    return [(title, some) for title, some in grouped if some]
+def _blocks(games: list[GameRow], challenges: list[ChallengeRow]) -> list[Block]:
+    """Group what is listed by what it wants of me, what waits for me first."""
 
+    def asks(row: GameRow) -> bool:
+        return row.phase is Phase.WAIT and row.needs_answer
 
-@never_cache
-@require_POST
-def play_computer(request: Request) -> HttpResponse:
-    """Create and seal a game against the computer. A visitor becomes a guest by it."""
-    form = ComputerGameForm(request.POST)
-    if not form.is_valid():
-        return _home(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
-    visitor = player_of(request.user)
-    player = visitor or create_guest()
-    try:
-        game = services.seal_computer_game(
-            player=player,
-            rules=form.rules(),
-            target=form.cleaned_data["target"],
-            form_key=form.cleaned_data["form_key"],
-        )
-    except services.TooManyGames:
-        form.add_error(
-            None, _("You have as many running games as one can have. Finish some first.")
-        )
-        return _home(request, form, HTTPStatus.CONFLICT)
-    if visitor is None:
-        keep_signed_in(request, player)
-    query = {"words": "own"} if form.cleaned_data["own_words"] else None
-    return redirect(_table_url(game, query))
-
-
-def _table_url(game: Game, query: dict[str, str] | None) -> str:
-    return reverse("games:table", args=[game.pk], query=query)
+    blocks: list[Block] = [
+        (_("Your turn"), [row for row in games if row.phase is Phase.PLAY]),
+        (
+            _("Needs an answer"),
+            [*filter(asks, games), *(row for row in challenges if not row.is_mine)],
+        ),
+        (
+            _("Waiting"),
+            [
+                *(row for row in games if row.phase is Phase.WAIT and not row.needs_answer),
+                *(row for row in challenges if row.is_mine),
+            ],
+        ),
+        (_("Finished"), [row for row in games if row.phase is Phase.OVER]),
+    ]
+    return [(title, rows) for title, rows in blocks if rows]

@@ -1,8 +1,7 @@
-"""The table of a game: looking, dealing, playing, and its log."""
+"""The table of a game: looking, playing, and its log."""
 
 from __future__ import annotations
 
-import secrets
 import uuid
 from http import HTTPStatus
 from typing import Any
@@ -10,54 +9,43 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, ptag
 
+from accounts.guests import player_of
 from accounts.models import User
 from basra_site.http import Request
 
 from .. import engine, selectors, services
-from ..forms import ComputerGameForm, DealForm, PlayForm, SeenForm, signed_proposal
+from ..forms import AfterMoveForm, ComputerGameForm, PlayForm, SeenForm
 from ..models import Game
-from ..snapshot import read_state, seal_of, terms_of
-from ..table import TableView, game_row, log_rounds, table_view
+from ..selectors import Pulse
+from ..snapshot import published_anchor, read_state
+from ..table import Phase, TableView, game_row, log_rounds, table_view
 from .access import game_or_404, player_or_404, says_when_broken, wants_board
+
+
+def _tag(request: Request, game_id: UUID) -> str | None:
+    """Return what an open table watches; asked only for a poll, in one statement."""
+    player = player_of(request.user)
+    if player is None or "HX-PTag" not in request.headers:
+        return None
+    now = selectors.pulse(player, game_id)
+    return now[1] if now else None
 
 
 @never_cache
 @require_safe
 @says_when_broken
+@ptag(_tag)
 def table(request: Request, game_id: UUID) -> HttpResponse:
-    """The table of one of my games; the board alone when htmx asks for it."""
+    """The table of one of my games; the board alone when htmx asks for it, if it is a new one."""
     player = player_or_404(request)
-    return _table(request, game_or_404(player, game_id), player)
-
-
-@never_cache
-@require_POST
-@says_when_broken
-def deal(request: Request, game_id: UUID) -> HttpResponse:
-    """Freeze my words and deal the first round."""
-    player = player_or_404(request)
-    game = game_or_404(player, game_id)
-    form = DealForm(request.POST)
-    if not form.is_valid():
-        notice = _("The words are one line of at most 200 characters. Please change them.")
-        typed = form["words"].value() or ""
-        return _table(request, game, player, HTTPStatus.UNPROCESSABLE_ENTITY, notice, typed)
-    try:
-        game = services.deal_first_round(
-            game_id=game.pk,
-            player=player,
-            words=form.cleaned_data["words"],
-            words_by=form.words_by(game.pk),
-        )
-    except services.StaleBoard:
-        notice = _("The cards were dealt already; these words are not part of the shuffle.")
-        return _table(request, game_or_404(player, game_id), player, HTTPStatus.CONFLICT, notice)
-    return _moved(request, player, services.computer_reply(game))
+    return table_page(request, game_or_404(player, game_id), player)
 
 
 @never_cache
@@ -70,7 +58,7 @@ def play(request: Request, game_id: UUID) -> HttpResponse:
     if not form.is_valid():
         notice = _("The table could not read that play. Nothing was played.")
         game = game_or_404(player, game_id)
-        return _table(request, game, player, HTTPStatus.BAD_REQUEST, notice)
+        return table_page(request, game, player, HTTPStatus.BAD_REQUEST, notice)
     try:
         game = services.play_card(
             game_id=game_id,
@@ -99,8 +87,8 @@ def play(request: Request, game_id: UUID) -> HttpResponse:
             _("That play is not possible here. Nothing was played."),
         )
     else:
-        return _moved(request, player, services.computer_reply(game))
-    return _table(request, game_or_404(player, game_id), player, status, notice)
+        return _go_on(request, player, services.computer_reply(game))
+    return table_page(request, game_or_404(player, game_id), player, status, notice)
 
 
 @never_cache
@@ -113,52 +101,94 @@ def seen(request: Request, game_id: UUID) -> HttpResponse:
     form = SeenForm(request.POST)
     if not form.is_valid():
         notice = _("There is no such round to put away.")
-        return _table(request, game, player, HTTPStatus.BAD_REQUEST, notice)
+        return table_page(request, game, player, HTTPStatus.BAD_REQUEST, notice)
     services.dismiss_summary(game=game, player=player, round_number=form.cleaned_data["round"])
-    return _moved(request, player, game)
+    return moved(request, player, game)
+
+
+@never_cache
+@require_POST
+@says_when_broken
+def after_move(request: Request, game_id: UUID) -> HttpResponse:
+    """Choose at the table where I go after a move."""
+    player = player_or_404(request)
+    game = game_or_404(player, game_id)
+    form = AfterMoveForm(request.POST)
+    if not form.is_valid():
+        notice = _("The table could not read that. Nothing was changed.")
+        return table_page(request, game, player, HTTPStatus.BAD_REQUEST, notice)
+    player.after_move = User.AfterMove(form.cleaned_data["after_move"])
+    player.save(update_fields=["after_move"])
+    return moved(request, player, game)
 
 
 @never_cache
 @require_safe
 @says_when_broken
 def log(request: Request, game_id: UUID) -> HttpResponse:
-    """Every play of a game in words, round by round."""
+    """Everything that happened in a game in words, round by round."""
     player = player_or_404(request)
     game = game_or_404(player, game_id)
     seat = game.seat_of(player)
     rounds = log_rounds(
-        game, list(selectors.all_plays(game)), list(selectors.finished_rounds(game)), seat
+        game,
+        list(selectors.all_plays(game)),
+        list(selectors.finished_rounds(game)),
+        selectors.events(game),
+        seat,
     )
     context = {"row": game_row(game, seat), "rounds": rounds}
     return render(request, "games/log.html", context)
 
 
-def _moved(request: Request, player: User, game: Game) -> HttpResponse:
-    """Answer a move that landed: the board for htmx, else a redirect that Back cannot repeat."""
+def moved(request: Request, player: User, game: Game) -> HttpResponse:
+    """Answer what landed: the board for htmx, else a redirect that Back cannot repeat."""
     if wants_board(request):
-        return _table(request, game, player)
+        return table_page(request, game, player)
     return redirect("games:table", game.pk)
 
 
-def _table(
+def _go_on(request: Request, player: User, game: Game) -> HttpResponse:
+    """Answer a play that landed: where the player wants to be, once nothing is left to see here."""
+    waits = game.status == Game.Status.RUNNING and game.turn != game.seat_of(player)
+    if not waits or player.after_move == User.AfterMove.STAY or _has_a_summary(game, player):
+        return moved(request, player, game)
+    following = None
+    if player.after_move == User.AfterMove.NEXT:
+        following = selectors.next_waiting(player, game.pk)
+        if following is None:
+            return moved(request, player, game)
+    where = (
+        reverse(f"games:{following[0]}", args=[following[1]])
+        if following
+        else reverse("games:home")
+    )
+    return HttpResponseClientRedirect(where) if wants_board(request) else redirect(where)
+
+
+def _has_a_summary(game: Game, player: User) -> bool:
+    seat = game.seat_of(player)
+    counted = read_state(game).rounds_counted
+    return selectors.unseen_round(game, seat, counted) is not None
+
+
+def table_page(
     request: Request,
     game: Game,
     player: User,
     status: int = HTTPStatus.OK,
     notice: str = "",
-    words: str | None = None,
 ) -> HttpResponse:
-    sealed = game.status == Game.Status.SEALED
-    proposed = secrets.token_hex(8) if sealed else ""
+    """Answer with the table of a game as it is now, and a notice beside it."""
+    table = _table_view(game, player)
     context: dict[str, Any] = {
-        "table": _table_view(game, player),
+        "table": table,
+        "waiting_count": table.waiting,
         "move_id": uuid.uuid4(),
         "notice": notice,
-        "proposal": signed_proposal(game.pk, proposed) if sealed else "",
-        "words": proposed if words is None else words,
-        "deal_at_once": sealed and not notice and request.GET.get("words") != "own",
+        "after_move_form": AfterMoveForm(initial={"after_move": player.after_move}),
     }
-    if game.status == Game.Status.FINISHED:
+    if table.phase is Phase.OVER and table.other.is_computer:
         context["play_again_form"] = ComputerGameForm(initial=_same_terms(game))
     template = "games/table.html#board" if wants_board(request) else "games/table.html"
     response = render(request, template, context, status=status)
@@ -168,16 +198,16 @@ def _table(
 
 def _table_view(game: Game, player: User) -> TableView:
     seat = game.seat_of(player)
-    if game.status == Game.Status.SEALED:
-        state = engine.new_game(terms_of(game))
-    else:
-        state = read_state(game)
+    state = read_state(game)
+    now = selectors.pulse(player, game.pk)
     return table_view(
         game,
         engine.seat_view(state, seat),
         plays=selectors.latest_plays(game),
-        anchor=seal_of(game).anchor,
+        events=selectors.events(game),
+        anchor=published_anchor(game),
         unseen=selectors.unseen_round(game, seat, state.rounds_counted),
+        pulse=now[0] if now else Pulse(0),
     )
 
 

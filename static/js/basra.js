@@ -92,41 +92,131 @@
     var board = table();
     if (!board || !board.dataset.phase) return;
     keepNotices();
-    dropNotices(["not-sent", "not-renewed", "refused"]);
-    if (board.dataset.title) document.title = board.dataset.title;
+    dropNotices(["not-sent", "not-renewed", "refused", "offered"]);
+    if (show("cancel-offer")) notify("offered");
+    tellWaiting(board.dataset.waiting);
     announce(board.dataset.announce);
     followSteps();
     light();
     var lost = !document.activeElement || document.activeElement === document.body;
     var status = show("status");
     if (status && (moveFocus || lost)) status.focus();
-    dealAtOnce();
   }
 
-  function dealAtOnce() {
-    var form = document.querySelector("form[data-deal-at-once]");
-    if (!form || !window.crypto) return;
-    form.removeAttribute("data-deal-at-once");
+  // --- How many games wait for me: in the title, and wherever the page shows it.
+
+  function tellWaiting(count) {
+    var board = table();
+    var title = (board && board.dataset.title) || document.title.replace(/^\(\d+\) /, "");
+    document.title = (Number(count) ? "(" + count + ") " : "") + title;
+    all("[data-count]").forEach(function (place) { place.textContent = count; });
+    all("[data-next]").forEach(function (link) { link.hidden = !Number(count); });
+  }
+
+  // --- Words for the shuffle: made here, where the server cannot know them beforehand.
+
+  function proposeWords() {
+    var form = document.querySelector(".deal-form");
+    var words = form && form.elements.words;
+    if (!words || !window.crypto || !words.hasAttribute("data-proposed")) return;
+    words.removeAttribute("data-proposed");  // once: what Back brings up again may be typed
     var bytes = window.crypto.getRandomValues(new Uint8Array(16));
-    form.elements.words.value = Array.prototype.map.call(bytes, function (byte) {
+    words.value = Array.prototype.map.call(bytes, function (byte) {
       return "bdfghklmnprstvwz"[byte >> 4] + "aeiou"[byte % 5];
     }).join("").replace(/(.{8})(?=.)/g, "$1 ");
+    if (!form.hasAttribute("data-deal-at-once")) return;
+    form.removeAttribute("data-deal-at-once");
     form.querySelector("button[type=submit]").click();
+  }
+
+  // --- What was chosen and typed on a board survives a new one, where it is still there.
+
+  var FOCUSABLE = "a, button, input, select, summary, [tabindex]";
+
+  function placeOf(element) {
+    var root = element.closest("[id]");
+    if (root === element) return { id: element.id, index: -1 };
+    return { id: root.id, index: all(FOCUSABLE, root).indexOf(element) };
+  }
+
+  function elementAt(place) {
+    var root = show(place.id);
+    return root && place.index >= 0 ? all(FOCUSABLE, root)[place.index] : root;
+  }
+
+  function keepChoices(board) {
+    var focused = document.activeElement;
+    return {
+      chosen: all("input[type=radio]:checked", board).map(function (input) {
+        return [input.name, input.value];
+      }),
+      selects: all("select", board).map(function (select) { return [select.id, select.value]; }),
+      focus: board.contains(focused) && focused !== board ? placeOf(focused) : null
+    };
+  }
+
+  function restoreChoices(kept) {
+    var board = table();
+    all("input[type=radio]", board).forEach(function (input) {
+      if (kept.chosen.some(function (one) { return one[0] === input.name && one[1] === input.value; })) {
+        input.checked = true;
+      }
+    });
+    kept.selects.forEach(function (one) {
+      if (one[0] && show(one[0])) show(one[0]).value = one[1];
+    });
+    var focused = kept.focus && elementAt(kept.focus);
+    if (focused) focused.focus();
   }
 
   // --- Requests (htmx)
 
+  var HIDDEN_POLL = 60000;
   var openDetails = [];
+  var kept = null;
   var takesFocus = false;
+  var lastPoll = Date.now();
 
-  function isPoll(ctx) { return ctx.sourceElement && ctx.sourceElement.id === "table"; }
+  // Noted when a request begins: after the swap htmx names the new board as its source.
+  var polls = [];
+  var sent = [];
+  function isPoll(ctx) { return polls.indexOf(ctx) >= 0; }
+  function isOfTable(ctx) { return isPoll(ctx) || sent.indexOf(ctx) >= 0; }
+  function forget(list, ctx) {
+    if (list.indexOf(ctx) >= 0) list.splice(list.indexOf(ctx), 1);
+  }
 
+  // The part of a board's tag that says which board it is; the rest counts other games.
+  function boardTag(board) { return board.getAttribute("hx-ptag").split(":")[0]; }
+
+  // A poll waits while a card is on its way, and in a hidden tab comes once a minute.
   document.addEventListener("htmx:before:request", function (event) {
-    if (document.hidden && isPoll(event.detail.ctx)) event.preventDefault();
+    var ctx = event.detail.ctx;
+    var source = ctx.sourceElement;
+    var now = Date.now();
+    if (source.id !== "table" && source.id !== "offer") {
+      if (source.closest("#table")) sent.push(ctx);
+    } else if (sent.length || (document.hidden && now - lastPoll < HIDDEN_POLL)) {
+      event.preventDefault();
+    } else {
+      if (source.id === "table") polls.push(ctx);
+      lastPoll = now;
+    }
+  });
+
+  document.addEventListener("htmx:finally:request", function (event) {
+    forget(polls, event.detail.ctx);
+    forget(sent, event.detail.ctx);
   });
 
   document.addEventListener("htmx:before:swap", function (event) {
     var ctx = event.detail.ctx;
+    if (!isOfTable(ctx)) return;
+    if (ctx.response.status === 304) {
+      event.preventDefault();
+      dropNotices(["not-renewed"]);
+      return;
+    }
     var board = table();
     var page = new DOMParser().parseFromString(ctx.text || "", "text/html");
     var next = page.getElementById("table");
@@ -144,25 +234,30 @@
       }
       return;
     }
-    var same = board && next.dataset.version === board.dataset.version &&
-      next.dataset.phase === board.dataset.phase;
-    if (isPoll(ctx) && same) {
+    if (isPoll(ctx) && (sent.length || boardTag(next) === boardTag(board))) {
       event.preventDefault();
       dropNotices(["not-renewed"]);
+      if (!sent.length) tellWaiting(next.dataset.waiting);
+      // hx-ptag has noted the board that is not shown; the next poll must bring it.
+      else if (board._htmx) board._htmx.ptag = board.getAttribute("hx-ptag");
       return;
     }
+    kept = isPoll(ctx) ? keepChoices(board) : null;
     openDetails = all("#table details[open]").map(function (one) { return one.id; });
     takesFocus = !isPoll(ctx) && Boolean(board && board.contains(document.activeElement));
   });
 
-  document.addEventListener("htmx:after:swap", function () {
+  document.addEventListener("htmx:after:swap", function (event) {
+    if (!isOfTable(event.detail.ctx)) return;
     openDetails.forEach(function (id) { if (show(id)) show(id).open = true; });
+    if (kept) restoreChoices(kept);
+    kept = null;
     renewed(takesFocus);
   });
 
   function failed(event) {
     var ctx = event.detail.ctx;
-    if (!ctx) return;
+    if (!ctx || !isOfTable(ctx)) return;
     if (isPoll(ctx)) {
       if (!document.querySelector('#notices [data-kind="not-renewed"]')) notify("not-renewed");
       return;
@@ -210,13 +305,14 @@
   window.addEventListener("pageshow", function (event) {
     all("form[data-sent]").forEach(function (form) { delete form.dataset.sent; });
     if (!event.persisted) return;
+    sent.length = 0;  // what was on its way when the page went away
     if (table() && table().dataset.version) renewBoard(); else window.location.reload();
   });
 
   document.addEventListener("visibilitychange", function () {
-    var board = table();
-    if (!document.hidden && board && board.dataset.phase === "wait" && window.htmx) {
-      window.htmx.trigger(board, "every");
+    var open = table() || show("offer");
+    if (!document.hidden && open && open.hasAttribute("hx-get") && window.htmx) {
+      window.htmx.trigger(open, "every");
     }
   });
 
@@ -226,8 +322,15 @@
   document.addEventListener("reset", function () { window.setTimeout(light); });
 
   document.addEventListener("click", function (event) {
-    var link = event.target.closest && event.target.closest("[data-dismiss],[data-opens]");
+    var link = event.target.closest && event.target.closest("[data-dismiss],[data-opens],[data-copies]");
     if (!link) return;
+    if (link.dataset.copies) {
+      var field = show(link.dataset.copies);
+      field.select();
+      document.execCommand("copy");  // works over plain HTTP as well
+      link.textContent = link.dataset.copied;
+      return;
+    }
     if (link.dataset.opens) {
       if (openHelp()) event.preventDefault();
       return;
@@ -259,6 +362,11 @@
       if (pick(key)) event.preventDefault();
     } else if (event.key === "?" || event.key === "؟") {
       if (openHelp()) event.preventDefault();
+    } else if (event.code === "KeyN" && !event.shiftKey) {
+      var next = document.querySelector("[data-next]:not([hidden])");
+      if (next) next.click();
+    } else if (event.key === "Escape" && document.querySelector("[data-escape]")) {
+      document.querySelector("[data-escape]").click();
     } else if (event.key === "Escape" && chosen()) {
       var was = chosen();
       was.form.reset();
@@ -269,12 +377,56 @@
     }
   });
 
+  // --- The browser remembers the anchor of each game, and says loudly when one has changed.
+
+  var ANCHOR_OF = "basra.anchor.";
+  var MOST_ANCHORS = 200;
+
+  function rememberAnchors() {
+    all("[data-anchor-of]").forEach(function (place) {
+      try {
+        remember(window.localStorage, ANCHOR_OF + place.dataset.anchorOf, place.dataset.anchor);
+      } catch (error) {
+        // A private window may have no memory, or a full one.
+      }
+    });
+  }
+
+  // Stored are the anchor and when the game was seen last, so that the oldest can go.
+  function remember(memory, key, anchor) {
+    var before = (memory.getItem(key) || anchor).split(" ")[0];
+    if (before !== anchor) {
+      shoutAnchor(before, anchor);
+      return;
+    }
+    memory.setItem(key, anchor + " " + Date.now());
+    var kept = Object.keys(memory).filter(function (one) { return one.indexOf(ANCHOR_OF) === 0; });
+    if (kept.length <= MOST_ANCHORS) return;
+    var seen = function (one) { return Number(memory.getItem(one).split(" ")[1]) || 0; };
+    kept.sort(function (one, other) { return seen(other) - seen(one); });
+    kept.slice(MOST_ANCHORS).forEach(function (one) { memory.removeItem(one); });
+  }
+
+  function shoutAnchor(before, now) {
+    var template = show("anchor-changed");
+    if (!template || document.querySelector('[data-kind="anchor-changed"]')) return;
+    var notice = document.importNode(template.content, true).firstElementChild;
+    notice.querySelector("[data-before]").textContent = before;
+    notice.querySelector("[data-now]").textContent = now;
+    // Outside of everything that is swapped: it stays.
+    show("main").insertBefore(notice, show("main").firstChild);
+  }
+
+  document.addEventListener("htmx:after:swap", rememberAnchors);
+
   function start() {
+    rememberAnchors();
     keepNotices();
+    if (show("cancel-offer")) notify("offered");
+    all("[data-copies]").forEach(function (button) { button.hidden = false; });
     followSteps();
     light();
-    // htmx takes hold of the forms in a task of its own that was queued before this one.
-    window.setTimeout(dealAtOnce);
+    proposeWords();
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();

@@ -14,7 +14,7 @@ from django.urls import reverse
 from accounts import guests
 from accounts.guests import create_guest
 from accounts.models import User
-from games.models import Game
+from games.models import Challenge
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def test_the_first_game_makes_a_guest_with_a_readable_name_of_her_own() -> None:
     assert not guest.has_usable_password()
     assert not guest.is_staff
     assert not guest.is_superuser
-    assert Game.objects.get().player_b == guest
+    assert Challenge.objects.get().opponent == guest
 
 
 def test_a_guest_stays_the_same_and_keeps_her_games() -> None:
@@ -94,7 +94,7 @@ def test_a_session_key_from_before_is_not_the_guests() -> None:
     assert browser.cookies[SESSION].value != planted
     other = cast.browser_of()
     other.cookies[SESSION] = planted or ""
-    assert other.get(f"/games/{Game.objects.get().pk}/").status_code == 404
+    assert other.get(f"/challenges/{Challenge.objects.get().pk}/").status_code == 404
 
 
 def test_two_visitors_are_two_guests_and_neither_sees_the_others_games() -> None:

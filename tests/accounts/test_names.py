@@ -112,6 +112,11 @@ def page(browser: Client) -> str:
     return browser.get(ADDRESS).content.decode()
 
 
+def form_of(name: str, **changed: str) -> dict[str, str]:
+    """What the page posts for a name."""
+    return {"name": name, "after_move": "stay"} | changed
+
+
 def shown_in_the_header(text: str) -> str:
     found = re.search(r'class="me-link".*?<bdi>(.*?)</bdi>', text, re.DOTALL)
     assert found is not None
@@ -123,7 +128,7 @@ def test_a_guest_can_choose_a_name() -> None:
     guest = cast.person("Golden Ibis 417", kind=User.Kind.GUEST)
     browser = cast.browser_of(guest)
     assert "Golden Ibis 417" in page(browser)
-    response = browser.post(ADDRESS, {"name": " Mona "})
+    response = browser.post(ADDRESS, form_of(" Mona "))
     assert response.status_code == 302
     assert User.objects.get(pk=guest.pk).name == "Mona"
     assert shown_in_the_header(page(browser)) == "Mona"
@@ -133,7 +138,7 @@ def test_a_guest_can_choose_a_name() -> None:
 def test_the_same_name_in_other_case_is_mine_to_take() -> None:
     mona = cast.person("Mona")
     for name in ("Mona", "MONA"):
-        assert cast.browser_of(mona).post(ADDRESS, {"name": name}).status_code == 302
+        assert cast.browser_of(mona).post(ADDRESS, form_of(name)).status_code == 302
         assert User.objects.get(pk=mona.pk).name == name
 
 
@@ -143,7 +148,7 @@ def test_a_name_that_somebody_has_is_refused(taken: str) -> None:
     mona = cast.person("Mona")
     for name in ("Karim", "Сергей", "STRASSE"):
         cast.person(name)
-    response = cast.posted(cast.browser_of(mona), ADDRESS, {"name": taken})
+    response = cast.posted(cast.browser_of(mona), ADDRESS, form_of(taken))
     assert response.status_code == 422
     assert "Somebody has this name already." in cast.text_of(response)
     assert User.objects.get(pk=mona.pk).name == "Mona"
@@ -154,7 +159,7 @@ def test_a_refused_name_is_said_beside_the_form_and_the_old_one_stays_everywhere
     mona = cast.person("Mona")
     browser = cast.browser_of(mona, tells_errors=False)
     for kind, name in HOSTILE.items():
-        body = b"name=" + b"".join(
+        body = b"after_move=stay&name=" + b"".join(
             b"%%%02x" % byte for byte in name.encode("utf-8", "surrogatepass")
         )
         response = browser.post(ADDRESS, body, content_type="application/x-www-form-urlencoded")
@@ -175,7 +180,7 @@ def test_a_name_taken_between_the_check_and_the_save_is_refused_too(
 
     mona = cast.person("Mona")
     monkeypatch.setattr(SettingsForm, "save", refuses)
-    response = cast.posted(cast.browser_of(mona), ADDRESS, {"name": "karim"})
+    response = cast.posted(cast.browser_of(mona), ADDRESS, form_of("karim"))
     assert response.status_code == 422
     assert "Somebody has this name already." in cast.text_of(response)
 
@@ -201,13 +206,7 @@ def test_a_form_without_a_name_changes_nothing() -> None:
 @pytest.mark.django_db
 def test_nothing_but_the_name_and_the_settings_can_be_changed_by_the_form() -> None:
     mona = cast.person("Mona")
-    form = {
-        "name": "Salma",
-        "username": "x",
-        "is_staff": "1",
-        "is_superuser": "1",
-        "kind": "computer",
-    }
+    form = form_of("Salma", username="x", is_staff="1", is_superuser="1", kind="computer")
     cast.browser_of(mona).post(ADDRESS, form)
     after = User.objects.get(pk=mona.pk)
     assert (after.name, after.username, after.kind) == ("Salma", "mona", User.Kind.MEMBER)
@@ -229,7 +228,7 @@ def test_a_visitor_has_no_name_to_change_and_is_sent_home() -> None:
 def test_a_new_name_is_what_the_other_player_sees() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     game = cast.sit_down(mona, karim)
-    cast.browser_of(mona).post(ADDRESS, {"name": "منى"})
+    cast.browser_of(mona).post(ADDRESS, form_of("منى"))
     assert "<bdi>منى</bdi>" in cast.text_of(cast.look(cast.browser_of(karim), "home", None))
     assert "منى" in cast.text_of(cast.look(cast.browser_of(karim), "table", game))
 
@@ -239,8 +238,23 @@ def test_whoever_wants_to_can_play_forced_cards_by_hand() -> None:
     mona = cast.person("Mona")
     browser = cast.browser_of(mona)
     for form, by_itself in (
-        ({"name": "Mona"}, False),
-        ({"name": "Mona", "plays_forced_cards": "on"}, True),
+        (form_of("Mona"), False),
+        (form_of("Mona", plays_forced_cards="on"), True),
     ):
         assert browser.post(ADDRESS, form).status_code == 302
         assert User.objects.get(pk=mona.pk).plays_forced_cards is by_itself
+
+
+@pytest.mark.django_db
+def test_where_a_move_leads_is_chosen_beside_the_name() -> None:
+    mona = cast.person("Mona")
+    browser = cast.browser_of(mona)
+    for chosen in ("next", "list", "stay"):
+        assert browser.post(ADDRESS, form_of("Mona", after_move=chosen)).status_code == 302
+        assert re.search(rf'<option value="{chosen}" selected>', page(browser))
+    stored = cast.everything_stored()
+    for strange in ("", "away", "0"):
+        response = cast.posted(browser, ADDRESS, form_of("Mona", after_move=strange))
+        assert response.status_code == 422
+        assert re.search(r'role="alert">.*<p>[A-Z].*\.</p>', cast.text_of(response))
+    assert cast.everything_stored() == stored

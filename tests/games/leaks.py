@@ -127,7 +127,12 @@ _RANDOM = [
     r'(?<=name="proposal" value=")[\w:-]+',
     r'(?<=name="words" type="text" maxlength="200" dir="auto" value=")\w+',
     r'(?<=<code dir="ltr">)[0-9a-f]{64}',
+    r'(?<=data-anchor-of=")[0-9a-f-]{36}',
+    r'(?<=data-anchor=")[0-9a-f]{64}',
+    r'(?<=data-game=")[0-9a-f-]{36}',
     r"(?<=/games/)[0-9a-f-]{36}",
+    r"(?<=/challenges/)[0-9a-f-]{36}",
+    r"(?<=\?after=)[0-9a-f-]{36}",
     r"(?<='nonce-)[\w+/=-]+",
     r'(?<="game_id": ")[0-9a-f-]{36}',
     r'(?<="anchor": ")[0-9a-f]{64}',
@@ -196,8 +201,8 @@ def forms_of(secret: bytes) -> list[str]:
 
 
 NUMBERS_THAT_ARE_NO_CARDS = {
-    "tabindex", "data-version", "data-key", "data-for", "maxlength", "data-error", "width",
-    "height", "content", "lang",
+    "tabindex", "data-version", "data-waiting", "data-key", "data-for", "maxlength", "data-error",
+    "width", "height", "content", "lang",
 }  # fmt: skip
 
 

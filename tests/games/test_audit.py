@@ -17,6 +17,7 @@ from accounts.models import User
 from games import engine, services
 from games.engine import Reason, Seat
 from games.models import Game
+from games.services.advancing import open_seal, revealed_round
 from games.snapshot import write_state
 from tests import cast
 
@@ -55,12 +56,12 @@ def test_games_of_the_computer_against_itself_are_clean() -> None:
 
 def test_games_at_every_stage_are_clean_and_nothing_is_changed() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
-    cast.seal(mona, karim, seed=1)
+    cast.offer(mona, karim, seed=1)
     for number, ply in enumerate((0, 1, 7, 20, 47, 49, 100)):
         cast.play_until_ply(cast.sit_down(mona, karim, target=201, seed=10 + number), ply)
     cast.play_one(cast.sit_down_with_the_computer(mona, seed=2))
     stored = cast.everything_stored()
-    assert audit() == (["9 games audited, 0 damaged"], None)
+    assert audit() == (["8 games audited, 0 damaged"], None)
     assert cast.everything_stored() == stored
 
 
@@ -75,7 +76,11 @@ def test_games_at_every_stage_are_clean_and_nothing_is_changed() -> None:
 )
 def test_a_game_that_was_broken_off_is_clean(reason: Reason, winner: Seat | None) -> None:
     game = cast.play_until_ply(cast.sit_down(cast.person("Mona"), cast.person("Karim")), 5)
-    state = engine.end(cast.state_of(game), reason, winner)
+    before = cast.state_of(game)
+    state = engine.end(before, reason, winner)
+    opened = revealed_round(game, before, 1, open_seal(game))
+    opened.at = game.now
+    opened.save()
     game.version += 1
     game.public, game.hidden = write_state(state, game)
     game.status, game.turn = Game.Status.FINISHED, ""
@@ -125,6 +130,16 @@ def set_game(game: Game, column: str, value: Value) -> None:
     sql(f"UPDATE games_game SET {column} = %s WHERE id = %s", value, key(game))  # noqa: S608 - ours
 
 
+def set_challenge(game: Game, column: str, value: Value) -> None:
+    sql(f"UPDATE games_challenge SET {column} = %s WHERE id = %s", value, key(game))  # noqa: S608 - ours
+
+
+def somebody_else(game: Game) -> int:
+    """The key of a player who does not sit at the table."""
+    seated = (game.player_a_id, game.player_b_id)
+    return int(User.objects.exclude(pk__in=seated).values_list("pk", flat=True)[0])
+
+
 def set_play(game: Game, column: str, value: Value, ply: int = 9) -> None:
     sql(
         f"UPDATE games_play SET {column} = %s WHERE game_id = %s AND ply = %s",  # noqa: S608 - ours
@@ -144,7 +159,7 @@ def public(game: Game, **changed: object) -> str:
 
 
 def result(game: Game, **changed: object) -> str:
-    return json.dumps({**game.finished_rounds.get(number=1).result, **changed})
+    return json.dumps({**(game.finished_rounds.get(number=1).result or {}), **changed})
 
 
 def another_secret(game: Game) -> str:
@@ -153,7 +168,7 @@ def another_secret(game: Game) -> str:
 
 def anchor_changed(game: Game) -> None:
     with triggers_off("games_seal"):
-        sql("UPDATE games_seal SET anchor = %s WHERE game_id = %s", "0" * 64, key(game))
+        sql("UPDATE games_seal SET anchor = %s WHERE challenge_id = %s", "0" * 64, key(game))
 
 
 def words_changed(game: Game) -> None:
@@ -214,7 +229,17 @@ DAMAGES: dict[str, tuple[Callable[[Game], None], str]] = {
         lambda game: set_game(
             game, "status", "running" if game.status == "finished" else "finished"),
         "should"),
-    "back to sealed": (lambda game: set_game(game, "status", "sealed"), "not dealt yet"),
+    "a status that is none": (lambda game: set_game(game, "status", "sealed"), "should"),
+    "who made the challenge": (
+        lambda game: set_challenge(game, "maker_id", somebody_else(game)), "seat A"),
+    "who was challenged": (
+        lambda game: set_challenge(game, "opponent_id", somebody_else(game)), "seat B"),
+    "the terms that were offered": (
+        lambda game: set_challenge(game, "target", 121), "target is not what was offered"),
+    "the rules that were offered": (
+        lambda game: set_challenge(game, "rule_set", '"standard"'), "not what was offered"),
+    "the answer to the challenge": (
+        lambda game: set_challenge(game, "state", "declined"), "no challenge that was accepted"),
     "the rule set": (lambda game: set_game(game, "rule_set", '"egyptian_basra"'), ""),
     "an unknown rule set": (lambda game: set_game(game, "rule_set", '"poker"'), "rule set"),
     "the version of the rules": (lambda game: set_game(game, "rules_version", 99), "versions of"),
@@ -239,22 +264,23 @@ DAMAGES: dict[str, tuple[Callable[[Game], None], str]] = {
     "the words": (words_changed, ""),
     "the tip": (
         lambda game: sql(
-            "UPDATE sealing_sealedtip SET tip = %s WHERE game_id = %s", b"x", key(game)),
+            "UPDATE sealing_sealedtip SET tip = %s WHERE challenge_id = %s", b"x", key(game)),
         "tip cannot be read"),
     "the tip removed": (
-        lambda game: sql("DELETE FROM sealing_sealedtip WHERE game_id = %s", key(game)),
+        lambda game: sql("DELETE FROM sealing_sealedtip WHERE challenge_id = %s", key(game)),
         "seal is not complete"),
     "the words removed": (
         lambda game: sql("DELETE FROM games_fingerprint WHERE game_id = %s", key(game)),
         "seal is not complete"),
     "the seal removed": (
-        lambda game: sql("DELETE FROM games_seal WHERE game_id = %s", key(game)), "no seal"),
+        lambda game: sql("DELETE FROM games_seal WHERE challenge_id = %s", key(game)), "no seal"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("stage", ["finished", "running"])
 def test_every_damage_is_named_and_the_sound_game_beside_it_is_not(stage: str) -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
+    cast.person("Salma")
     target, ply = (None, 48) if stage == "finished" else (201, 61)
     damaged = cast.play_until_ply(cast.sit_down(mona, karim, target=target, seed=1), ply)
     sound = cast.play_until_ply(cast.sit_down(mona, karim, target=target, seed=2), ply)
@@ -273,11 +299,12 @@ def test_every_damage_is_named_and_the_sound_game_beside_it_is_not(stage: str) -
     assert audit()[1] is None
 
 
-def test_a_game_that_is_not_dealt_but_was_played_is_named() -> None:
+def test_an_offer_to_cancel_stands_in_a_running_game_only() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
-    sealed, running = cast.seal(mona, karim, seed=1), cast.sit_down(mona, karim, seed=2)
-    cast.play_until_ply(running, 3)
-    set_game(sealed, "version", 3)
+    running, finished = cast.sit_down(mona, karim, seed=1), cast.sit_down(mona, karim, seed=2)
+    cast.play_to_the_end(finished)
+    for game in (running, finished):
+        set_game(game, "cancel_offer", "A")
     lines, ended = audit()
     assert ended == "2 games audited, 1 damaged"
-    assert lines == [f"game {sealed.pk}: it is not dealt yet, but something was played"]
+    assert lines == [f"game {finished.pk}: it is over, but an offer to cancel it stands"]

@@ -33,9 +33,13 @@ STRANGE = [
 
 FIELDS = {
     "play": ["card", "version", "move_id", "capture"],
-    "deal": ["words", "proposal"],
+    "accept": ["words", "proposal"],
     "seen": ["round"],
+    "after_move": ["after_move"],
+    "cancel": ["answer"],
     "play_computer": ["rule_set", "target", "own_words", "form_key"],
+    "new_challenge": ["rule_set", "target", "who", "form_key"],
+    "records": ["text", "form_key"],
     "name": ["name"],
 }
 
@@ -46,7 +50,7 @@ class Table:
     def __init__(self) -> None:
         self.mona = cast.person("Mona")
         self.game = cast.sit_down_with_the_computer(self.mona)
-        self.sealed = cast.seal(services.computer_player(), self.mona, seed=2)
+        self.offered = cast.offer(services.computer_player(), self.mona, seed=2)
         self.browser = cast.browser_of(self.mona, tells_errors=False)
         self.play = cast.a_play(self.game)
 
@@ -57,16 +61,25 @@ class Table:
     def address(self, action: str) -> str:
         if action == "name":
             return reverse("accounts:name")
-        if action == "play_computer":
-            return reverse("games:play_computer")
-        game = self.sealed if action == "deal" else self.finished if action == "seen" else self.game
+        if action in ("play_computer", "new_challenge", "records"):
+            return reverse(f"games:{action}")
+        if action == "accept":
+            return reverse("games:accept", args=[self.offered.pk])
+        game = self.finished if action == "seen" else self.game
         return reverse(f"games:{action}", args=[game.pk])
 
     def form(self, action: str) -> dict[str, str]:
         return {
             "play": cast.form_of(self.play, self.game.version),
-            "deal": {"words": "w", "proposal": "p"},
+            "accept": {"words": "w", "proposal": "p"},
             "seen": {"round": "1"},
+            "after_move": {"after_move": "stay"},
+            "cancel": {"answer": "offer"},
+            "new_challenge": {
+                "rule_set": "standard", "target": "51", "who": "link",
+                "form_key": str(uuid.uuid4()),
+            },
+            "records": {"text": "Basra", "form_key": str(uuid.uuid4())},
             "play_computer": {
                 "rule_set": "standard", "target": "51", "form_key": str(uuid.uuid4())
             },
@@ -167,7 +180,7 @@ def test_a_body_that_is_no_form_of_ours_is_refused_and_changes_nothing(
     stored = cast.everything_stored()
     for name, body, kind in bodies(table.form(action)):
         status = sent(table.browser, address, body, kind)
-        if action == "deal" and status == 302:  # words may be left out: then there are none
+        if action == "accept" and status == 302:  # words may be left out: then there are none
             stored = cast.everything_stored()
             continue
         assert status in REFUSED, (name, status)
@@ -175,8 +188,8 @@ def test_a_body_that_is_no_form_of_ours_is_refused_and_changes_nothing(
 
 
 def test_words_that_are_left_out_are_the_only_odd_body_that_deals(table: Table) -> None:
-    assert sent(table.browser, table.address("deal"), b"") == 302
-    assert cast.as_it_is(table.sealed).status == Game.Status.RUNNING
+    assert sent(table.browser, table.address("accept"), b"") == 302
+    assert Game.objects.get(pk=table.offered.pk).status == Game.Status.RUNNING
 
 
 @pytest.mark.parametrize("action", FIELDS)
@@ -196,7 +209,9 @@ def test_of_a_field_that_is_doubled_the_last_counts_and_only_once(table: Table) 
     assert cast.as_it_is(table.game).plies == table.game.plies + 2
 
 
-@pytest.mark.parametrize("page", ["table", "log", "fairness", "home", "rules", "name"])
+@pytest.mark.parametrize(
+    "page", ["table", "log", "fairness", "fairness_document", "home", "rules", "name"]
+)
 def test_strange_headers_and_queries_are_answered_as_if_they_were_not_there(
     page: str, table: Table
 ) -> None:
@@ -258,7 +273,7 @@ STRANGE_IDS = [
 def test_a_strange_id_is_not_found_like_any_other(table: Table) -> None:
     stored = cast.everything_stored()
     for strange in STRANGE_IDS:
-        for tail in ("", "log/", "fairness.json", "deal/", "play/", "seen/"):
+        for tail in ("", "log/", "fairness/", "fairness.json", "play/", "seen/"):
             address = f"/games/{strange}/{tail}"
             assert table.browser.get(address).status_code == 404, address
             assert table.browser.post(address, table.form("play")).status_code in (404, 403), (

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from games import services
-from games.models import FinishedRound, Game, Play, Seal
+from games.models import Challenge, FinishedRound, Game, Play, Seal
 from games.sealing.models import SealedTip
 from games.snapshot import write_state
 from tests import cast
@@ -137,7 +137,7 @@ def log_damaged(game: Game) -> None:
 
 
 def seal_gone(game: Game) -> None:
-    Seal.objects.filter(game=game).delete()
+    Seal.objects.filter(pk=game.pk).delete()
 
 
 def result_damaged(game: Game) -> None:
@@ -165,18 +165,18 @@ def test_whatever_is_damaged_of_a_game_that_is_over_home_still_lists_it(
     assert cast.look(browser, "table", sound).status_code == 200
 
 
-def tip_damaged(game: Game, _other: Game) -> None:
-    tip = SealedTip.objects.get(game=game)
-    SealedTip.objects.filter(game=game).update(tip=bitten(tip.tip))
+def tip_damaged(game: Game | Challenge, _other: Game | Challenge) -> None:
+    tip = SealedTip.objects.get(pk=game.pk)
+    SealedTip.objects.filter(pk=game.pk).update(tip=bitten(tip.tip))
 
 
-def tip_gone(game: Game, _other: Game) -> None:
-    SealedTip.objects.filter(game=game).delete()
+def tip_gone(game: Game | Challenge, _other: Game | Challenge) -> None:
+    SealedTip.objects.filter(pk=game.pk).delete()
 
 
-def tip_of_another_game(game: Game, other: Game) -> None:
-    tip = SealedTip.objects.get(game=other).tip
-    SealedTip.objects.filter(game=game).update(tip=bytes(tip))
+def tip_of_another_game(game: Game | Challenge, other: Game | Challenge) -> None:
+    tip = SealedTip.objects.get(pk=other.pk).tip
+    SealedTip.objects.filter(pk=game.pk).update(tip=bytes(tip))
 
 
 def stock_exchanged(game: Game, _other: Game) -> None:
@@ -207,14 +207,55 @@ def test_cards_are_never_dealt_from_anything_but_the_seal(
 
 
 @pytest.mark.parametrize("damage", [tip_damaged, tip_gone, tip_of_another_game])
-def test_a_game_whose_seal_is_damaged_is_not_dealt(damage: Callable[[Game, Game], None]) -> None:
+def test_a_challenge_whose_seal_is_damaged_is_not_dealt(
+    damage: Callable[[Challenge, Challenge], None],
+) -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
-    game, other = cast.seal(mona, karim, seed=1), cast.seal(mona, karim, seed=2)
-    damage(game, other)
+    challenge, other = cast.offer(mona, karim, seed=1), cast.offer(mona, karim, seed=2)
+    damage(challenge, other)
     stored = cast.everything_stored()
-    response = cast.post(cast.browser_of(karim), "deal", game, {"words": "mine"})
+    browser = cast.browser_of(karim)
+    response = cast.post(browser, "accept", challenge, {"words": "mine"})
     assert response.status_code == 503
+    assert SAYS_SO in cast.text_of(response)
     assert cast.everything_stored() == stored
+    assert cast.look(browser, "home").status_code == 200
+    assert cast.look(browser, "challenge", other).status_code == 200
+
+
+@pytest.mark.parametrize("damaged", [{"rule_set": "poker"}, {"rule_set": {}}, {"target": 52}])
+def test_a_challenge_whose_terms_are_damaged_is_listed_and_not_dealt(
+    damaged: dict[str, object],
+) -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    challenge = cast.offer(mona, karim)
+    Challenge.objects.filter(pk=challenge.pk).update(**damaged)
+    stored = cast.everything_stored()
+    browser = cast.browser_of(karim)
+    assert reverse("games:challenge", args=[challenge.pk]) in cast.text_of(
+        cast.look(browser, "home")
+    )
+    assert cast.look(browser, "challenge", challenge).status_code == 503
+    assert cast.post(browser, "accept", challenge, {"words": "mine"}).status_code == 503
+    assert cast.everything_stored() == stored
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_challenge_whose_seal_is_gone_is_answered_with_a_page_that_says_so(
+    listed: bool,
+) -> None:
+    mona = cast.person("Mona")
+    challenge = cast.offer(cast.person("Karim"), None if listed else mona, listed=listed)
+    Seal.objects.filter(pk=challenge.pk).delete()
+    browser = cast.browser_of(mona, tells_errors=False)
+    for response in (
+        cast.look(browser, "challenge", challenge),
+        cast.post(browser, "accept", challenge, {"words": "mine"}),
+    ):
+        assert response.status_code == 503
+        assert SAYS_SO in cast.text_of(response)
+    assert cast.look(browser, "home").status_code == 200
+    assert cast.look(browser, "open_table").status_code == 200
 
 
 def test_the_reply_of_the_computer_is_missing_but_the_card_is_kept_when_the_game_breaks() -> None:

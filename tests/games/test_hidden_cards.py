@@ -12,16 +12,19 @@ from functools import cache
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import reverse
 
 from accounts.models import User
 from basra_site.logging import JsonFormatter
-from games import engine, fairness, selectors, services, table
+from games import engine, selectors, services, table
 from games.engine import PACK, Card, GameState, Seat
-from games.models import Game
+from games.models import Challenge, Game
 from games.snapshot import read_state
 from games.table import TableView
 from games.tasks import finish_computer_replies
+from games.views import fairness as fairness_pages
 from games.views import home as home_page
+from games.views import rules as rules_pages
 from games.views import table as table_pages
 from tests import cast
 from tests.games.leaks import (
@@ -36,6 +39,8 @@ from tests.games.leaks import (
 
 pytestmark = pytest.mark.django_db
 
+PAGES_BESIDE_THE_TABLE = ("log", "game_rules", "fairness", "fairness_document")
+ASKED_FIRST = ("resign", "abort")
 LAST_PLAYS = selectors.PLAYS_AT_THE_TABLE
 
 
@@ -98,6 +103,7 @@ def _chain(seed: int) -> list[bytes]:
 def without_earlier_rounds(page: str, game: Game, round_number: int) -> str:
     """Leave out what a page tells of rounds that are over: there every card was seen."""
     page = re.sub(r'"rounds": \[.*\]', "", page)  # the fairness document has those alone
+    page = re.sub(r'<section class="panel opened">.*?</section>', "", page, flags=re.DOTALL)
     logged = page.split('<section class="panel">')
     if "full-log" in page:
         return logged[0] + "".join(
@@ -115,20 +121,23 @@ def without_earlier_rounds(page: str, game: Game, round_number: int) -> str:
 class Watcher:
     """Reads all that one seat of a game is sent, and fails at the first hidden card."""
 
-    def __init__(self, game: Game, player: User, seed: int) -> None:
+    def __init__(self, game: Game | Challenge, player: User, seed: int) -> None:
         self.game, self.player, self.seed = game, player, seed
         self.browser = cast.browser_of(player)
         self.seen: set[Card] = set()
         self.responses = 0
 
     def read(self, response: HttpResponse) -> str:
-        game = cast.as_it_is(self.game)
-        state = read_state(game) if game.status != Game.Status.SEALED else None
+        game = selectors.all_games().filter(pk=self.game.pk).first()
         sent = sent_by(response)
         self.responses += 1
-        assert not secrets_in(sent, closed_secrets(game, self.seed))
         assert numbers_in_odd_places(response.content.decode()) == set()
-        if state is not None:
+        if game is None:  # a challenge so far
+            assert not secrets_in(sent, set(_chain(self.seed)))
+            assert cards_in(masked(sent)) == set()
+        else:
+            assert not secrets_in(sent, closed_secrets(game, self.seed))
+            state = read_state(game)
             part = without_earlier_rounds(masked(sent), game, state.round_number)
             shown = cards_in(part)
             assert not shown & hidden_from(game.seat_of(self.player), state)
@@ -136,11 +145,21 @@ class Watcher:
         return response.content.decode()
 
     def look_everywhere(self) -> str:
-        for page in ("log", "fairness"):
+        for page in (*PAGES_BESIDE_THE_TABLE, *ASKED_FIRST, "challenge"):
             self.read(cast.look(self.browser, page, self.game))
-        self.read(cast.look(self.browser, "home"))
+        for page in ("home", "open_table"):
+            self.read(cast.look(self.browser, page))
         self.read(cast.look(self.browser, "table", self.game, htmx=True))
+        self.poll()
         return self.read(cast.look(self.browser, "table", self.game))
+
+    def poll(self) -> None:
+        """Ask for news as an open table does: with the tag it has, and with an old one."""
+        url = reverse("games:table", args=[self.game.pk])
+        for tag in (*re.findall('hx-ptag="(.*?)"', self.browser.get(url).content.decode()), "old"):
+            answer = self.browser.get(url, headers=cast.HTMX | {"HX-PTag": tag})
+            assert isinstance(answer, HttpResponse)
+            self.read(answer)
 
 
 @pytest.mark.parametrize(
@@ -154,10 +173,15 @@ def test_a_whole_game_against_the_computer_shows_only_what_the_player_may_see(
     rules: str, target: int | None, seed: int, logged: io.StringIO
 ) -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona, rules=rules, target=target, seed=seed)
-    watcher = Watcher(game, mona, seed)
+    computer = services.computer_player()
+    challenge = cast.offer(computer, mona, rules=rules, target=target, seed=seed)
+    watcher = Watcher(challenge, mona, seed)
     watcher.look_everywhere()
-    watcher.read(cast.post(watcher.browser, "deal", game, {"words": cast.WORDS}))
+    late = {"words": "x" * 201}
+    watcher.read(cast.post(watcher.browser, "accept", challenge, late))
+    watcher.read(cast.post(watcher.browser, "accept", challenge, {"words": cast.WORDS}))
+    game = Game.objects.get()
+    watcher.read(cast.post(watcher.browser, "accept", challenge, {"words": "others, too late"}))
     all_that_was_hidden: set[Card] = set()
     while cast.as_it_is(game).turn:
         state = cast.state_of(game)
@@ -170,6 +194,9 @@ def test_a_whole_game_against_the_computer_shows_only_what_the_player_may_see(
         if before.plies % 4 == 0:  # what is refused shows the board as well
             form = cast.form_of(engine.Play(engine.KOMI), before.version)
             watcher.read(cast.post(watcher.browser, "play", game, form, htmx=htmx))
+            for answer in ("offer", "agree", "nonsense"):  # the computer always plays on
+                form = {"answer": answer}
+                watcher.read(cast.post(watcher.browser, "cancel", game, form, htmx=htmx))
     watcher.look_everywhere()
     assert watcher.responses > 40
     assert len(all_that_was_hidden) > 40
@@ -205,14 +232,16 @@ def test_a_stranger_and_a_visitor_see_no_card_at_all() -> None:
     for ply in range(0, 48, 12):
         game = cast.play_until_ply(game, ply)
         for browser in (cast.browser_of(salma), cast.browser_of()):
-            for page in ("table", "log", "fairness", "home"):
-                response = cast.look(browser, page, None if page == "home" else game)
+            of_the_site = ("home", "open_table")
+            of_the_game = ("table", *PAGES_BESIDE_THE_TABLE, *ASKED_FIRST, "challenge")
+            for page in (*of_the_site, *of_the_game):
+                response = cast.look(browser, page, None if page in of_the_site else game)
                 sent = sent_by(response)
-                assert response.status_code == (200 if page == "home" else 404)
+                assert response.status_code == (200 if page in of_the_site else 404)
                 assert cards_in(masked(sent)) == set()
                 assert not secrets_in(sent, closed_secrets(game, 6))
-                assert game.seal.anchor not in sent
-            for page in ("play", "deal", "seen"):
+                assert str(cast.as_it_is(game).anchor) not in sent
+            for page in ("play", "accept", "seen", "after_move", "cancel", "rematch"):
                 form = cast.form_of(cast.a_play(game), game.version)
                 assert cards_in(masked(sent_by(cast.post(browser, page, game, form)))) == set()
 
@@ -232,12 +261,34 @@ def test_the_other_hand_is_shown_as_backs_that_are_all_alike() -> None:
         cast.post_play(browser, game)
 
 
-def test_a_sealed_game_shows_its_seal_and_nothing_more() -> None:
-    mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona, seed=7)
-    page = cast.text_of(cast.look(cast.browser_of(mona), "table", game))
-    assert game.seal.anchor in page
-    assert cards_in(masked(page)) == set()
+def test_a_challenge_shows_its_seal_and_nothing_more() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    challenge = cast.offer(karim, seed=7)
+    for browser in (cast.browser_of(mona), cast.browser_of(karim), cast.browser_of()):
+        for htmx in (False, True):
+            response = cast.look(browser, "challenge", challenge, htmx=htmx)
+            sent = sent_by(response)
+            assert cards_in(masked(sent)) == set()
+            assert not secrets_in(sent, {cast.tip_of(7), *_chain(7)})
+    page = cast.text_of(cast.look(cast.browser_of(mona), "challenge", challenge))
+    assert challenge.seal.anchor in page
+
+
+def test_what_ends_a_game_early_is_answered_with_nothing_hidden() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    for seed, end in enumerate(("resign", "abort", "cancel"), start=20):
+        game = cast.sit_down(mona, karim, seed=seed)
+        watchers = [Watcher(game, player, seed) for player in (mona, karim)]
+        if end == "cancel":
+            offer = {"answer": "offer"}
+            watchers[1].read(cast.post(watchers[1].browser, "cancel", game, offer, htmx=True))
+        for watcher in watchers:
+            watcher.look_everywhere()
+        form = {"answer": "agree"}
+        watchers[0].read(cast.post(watchers[0].browser, end, game, form, htmx=True))
+        assert cast.as_it_is(game).status == Game.Status.FINISHED
+        for watcher in watchers:
+            watcher.look_everywhere()
 
 
 def test_the_hand_is_shown_in_pack_order_whatever_the_order_of_the_deal() -> None:
@@ -256,7 +307,7 @@ def test_the_secret_of_a_round_is_opened_when_the_round_is_final_and_not_before(
     while game.turn:
         game = cast.play_until_ply(game, game.plies + 5)
         final = game.plies // 48
-        rounds = json.loads(cast.text_of(cast.look(browser, "fairness", game)))["rounds"]
+        rounds = json.loads(cast.text_of(cast.look(browser, "fairness_document", game)))["rounds"]
         assert [one["round"] for one in rounds] == list(range(1, final + 1))
         assert [one["secret"] for one in rounds] == [
             engine.secret_of_round(cast.tip_of(8), 128, number).hex()
@@ -293,15 +344,24 @@ def every_view(game: Game) -> dict[str, Callable[[Client], HttpResponse]]:
         "board": lambda browser: cast.look(browser, "table", game, htmx=True),
         "log": lambda browser: cast.look(browser, "log", game),
         "fairness": lambda browser: cast.look(browser, "fairness", game),
-        "deal": lambda browser: cast.post(browser, "deal", game, {"words": ""}, htmx=True),
+        "document": lambda browser: cast.look(browser, "fairness_document", game),
+        "rules": lambda browser: cast.look(browser, "game_rules", game),
+        "resign": lambda browser: cast.post(browser, "resign", game, {}),
+        "abort": lambda browser: cast.post(browser, "abort", game, {}, htmx=True),
+        "cancel": lambda browser: cast.post(browser, "cancel", game, {"answer": "offer"}),
+        "accept": lambda browser: cast.post(browser, "accept", game, {"words": ""}),
         "play": lambda browser: cast.post(browser, "play", game, form),
         "seen": lambda browser: cast.post(browser, "seen", game, {"round": "1"}, htmx=True),
     }
 
 
 @pytest.mark.parametrize(
-    "view", ["home", "table", "board", "log", "fairness", "deal", "play", "seen"]
-)
+    "view",
+    [
+        "home", "table", "board", "log", "rules", "fairness", "document", "accept", "play", "seen",
+        "resign", "abort", "cancel",
+    ],
+)  # fmt: skip
 def test_an_error_with_cards_at_hand_tells_none_of_them(
     view: str, logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,8 +381,13 @@ def test_an_error_with_cards_at_hand_tells_none_of_them(
         (home_page, "game_row"),
         (table_pages, "game_row"),
         (table_pages, "log_rounds"),
-        (fairness, "document"),
-        (services, "deal_first_round"),
+        (fairness_pages, "document"),
+        (fairness_pages, "fairness_view"),
+        (rules_pages, "terms_of"),
+        (services, "accept_challenge"),
+        (services, "resign"),
+        (services, "abort"),
+        (services, "offer_to_cancel"),
         (services, "play_card"),
         (services, "dismiss_summary"),
     ):

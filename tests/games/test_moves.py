@@ -186,13 +186,14 @@ def test_the_last_card_of_a_game_sent_again_is_a_success() -> None:
     assert cast.everything_stored() == stored
 
 
-def test_a_game_that_is_not_dealt_yet_takes_no_card() -> None:
-    game = cast.seal(cast.person("Mona"), cast.person("Karim"))
+def test_a_challenge_is_no_table_yet_and_takes_no_card() -> None:
+    karim = cast.person("Karim")
+    challenge = cast.offer(cast.person("Mona"), karim)
     stored = cast.everything_stored()
-    response = cast.post(
-        cast.browser_of(game.player_b), "play", game, cast.form_of(Play(engine.KOMI), 0)
-    )
-    assert response.status_code == 409
+    browser = cast.browser_of(karim)
+    form = cast.form_of(Play(engine.KOMI), 0)
+    assert cast.post(browser, "play", challenge, form).status_code == 404
+    assert cast.look(browser, "table", challenge).status_code == 404
     assert cast.everything_stored() == stored
 
 
@@ -294,32 +295,46 @@ def test_a_malformed_play_is_told_from_an_illegal_one(spoilt: dict[str, str]) ->
     assert cast.everything_stored() == stored
 
 
-GAME_PAGES = ("table", "log", "fairness", "deal", "play", "seen")
+GAME_PAGES = ("table", "log", "game_rules", "fairness", "fairness_document", "record")
+GAME_ACTIONS = ("play", "seen", "after_move", "cancel", "rematch")
+ASKED_FIRST = ("resign", "abort")
+CHALLENGE_ACTIONS = ("accept", "decline", "withdraw")
 
 
 def test_what_is_not_mine_looks_like_what_is_not_there() -> None:
-    sealed = cast.seal(cast.person("Mona"), cast.person("Karim"), seed=2)
-    running = cast.sit_down(sealed.player_a, sealed.player_b)
-    finished = cast.play_to_the_end(cast.sit_down(sealed.player_a, sealed.player_b, seed=3))
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    offered = cast.offer(mona, karim, seed=2)
+    running = cast.sit_down(mona, karim)
+    finished = cast.play_to_the_end(cast.sit_down(mona, karim, seed=3))
     ids = [
-        str(running.pk), str(sealed.pk), str(finished.pk), str(uuid.uuid4()),
+        str(running.pk), str(offered.pk), str(finished.pk), str(uuid.uuid4()),
         str(uuid.UUID(int=0)), "1", "-", "0" * 36, str(running.pk)[:-1], "%F0%9F",
     ]  # fmt: skip
-    form = cast.form_of(cast.a_play(running), 1) | {"words": "", "round": "1"}
+    form = cast.form_of(cast.a_play(running), 1) | {
+        "words": "", "round": "1", "answer": "offer", "after_move": "list"
+    }  # fmt: skip
     stranger, visitor = cast.browser_of(cast.person("Salma")), cast.browser_of()
     stored = cast.everything_stored()
+    # Anybody may look at a game that is over.
+    of_all = {
+        ("fairness", finished.pk),
+        ("fairness_document", finished.pk),
+        ("record", finished.pk),
+    }
     for browser in (stranger, visitor):
         bodies = set()
-        for page in GAME_PAGES:
+        for page in (*GAME_PAGES, *ASKED_FIRST, "challenge", *GAME_ACTIONS, *CHALLENGE_ACTIONS):
             here = reverse(f"games:{page}", args=[running.pk])
             for one in ids:
                 address = here.replace(str(running.pk), one)
-                if page == "fairness" and one == str(finished.pk):
-                    continue  # anybody may check a game that is over
-                acts = page in ("deal", "play", "seen")
-                response = browser.post(address, form) if acts else browser.get(address)
+                if (page, one) in {(of, str(pk)) for of, pk in of_all}:
+                    continue
+                reads = page in (*GAME_PAGES, *ASKED_FIRST, "challenge")
+                response = browser.get(address) if reads else browser.post(address, form)
                 assert response.status_code == 404, address
                 bodies.add(response.content)
+                if page in ASKED_FIRST:
+                    assert browser.post(address, form).status_code == 404, address
         assert len(bodies) == 1
     assert cast.everything_stored() == stored
 
@@ -327,7 +342,7 @@ def test_what_is_not_mine_looks_like_what_is_not_there() -> None:
 def test_an_action_is_a_post_and_nothing_else() -> None:
     game, browser = table_of_mona()
     stored = cast.everything_stored()
-    for page in ("deal", "play", "seen"):
+    for page in (*GAME_ACTIONS, *CHALLENGE_ACTIONS):
         for method in ("get", "head", "put", "patch", "delete", "options"):
             response = getattr(browser, method)(reverse(f"games:{page}", args=[game.pk]))
             assert response.status_code == 405
@@ -337,8 +352,9 @@ def test_an_action_is_a_post_and_nothing_else() -> None:
 
 def test_a_page_that_is_read_takes_no_post() -> None:
     game, browser = table_of_mona()
-    for page in ("home", "rules", "table", "log", "fairness"):
-        args = [] if page in ("home", "rules") else [game.pk]
+    of_the_site = ("home", "rules", "next", "open_table")
+    for page in (*of_the_site, *GAME_PAGES, "challenge", "replay"):
+        args = [] if page in of_the_site else [game.pk]
         assert browser.post(reverse(f"games:{page}", args=args)).status_code == 405
 
 
@@ -368,7 +384,7 @@ def test_no_cache_keeps_a_board_or_mixes_it_with_a_page() -> None:
         assert "HX-Request" in response["Vary"]
         assert "no-store" in response["Cache-Control"]
         assert "private" in response["Cache-Control"]
-    for page in ("log", "fairness"):
+    for page in ("log", "fairness", "fairness_document"):
         assert "no-store" in cast.look(browser, page, game)["Cache-Control"]
 
 

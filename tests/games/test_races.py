@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from games import engine, services
-from games.models import Fingerprint, FinishedRound, Game, Play
+from games.models import Challenge, Fingerprint, FinishedRound, Game, Play
 from games.tasks import finish_computer_replies
 from tests import cast
 
@@ -29,6 +29,12 @@ def sent(player: User, page: str, game: Game, form: dict[str, str]) -> Callable[
     browser = cast.browser_of(player, tells_errors=False)
     url = reverse(f"games:{page}", args=[game.pk])
     return lambda: browser.post(url, form, headers=cast.HTMX)
+
+
+def accepted(player: User | None, challenge: Challenge, words: str) -> Callable[[], object]:
+    """Return a function that accepts from a browser of its own, ``player``'s or a visitor's."""
+    browser = cast.browser_of(player, tells_errors=False)
+    return lambda: cast.post(browser, "accept", challenge, {"words": words})
 
 
 def statuses(answers: list[object]) -> Counter[int]:
@@ -101,27 +107,73 @@ def test_the_last_move_of_a_game_sent_at_once_ends_it_once(in_threads: InThreads
     call_command("audit")
 
 
-def test_deals_at_once_deal_once_and_with_the_words_of_one(in_threads: InThreads) -> None:
+def test_a_challenge_accepted_at_once_with_many_words_is_dealt_with_one_of_them(
+    in_threads: InThreads,
+) -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
-    forms = [{"words": f"words {number}"} for number in range(8)]
-    answers = in_threads([sent(mona, "deal", game, form) for form in forms])
-    assert statuses(answers) == {200: 1, 409: 7}
-    digests = [engine.words_digest(form["words"]).hex() for form in forms]
-    assert Fingerprint.objects.get(game=game).words_sha256 in digests
-    assert cast.as_it_is(game).status == Game.Status.RUNNING
+    challenge = cast.offer(services.computer_player(), mona)
+    words = [f"words {number}" for number in range(8)]
+    answers = in_threads([accepted(mona, challenge, one) for one in words])
+    assert statuses(answers) == {302: 1, 409: 7}
+    (dealt,) = (
+        one
+        for one, answer in zip(words, answers, strict=True)
+        if isinstance(answer, HttpResponse) and answer.status_code == 302
+    )
+    digest = engine.words_digest(dealt).hex()
+    assert Fingerprint.objects.get().words_sha256 == digest
+    assert Game.objects.get().status == Game.Status.RUNNING
     call_command("audit")
 
 
 def test_the_same_words_sent_at_once_are_a_success_each_time(in_threads: InThreads) -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
-    answers = in_threads([sent(mona, "deal", game, {"words": "the same"}) for _ in range(8)])
-    assert statuses(answers) == {200: 8}
+    challenge = cast.offer(services.computer_player(), mona)
+    answers = in_threads([accepted(mona, challenge, "the same") for _ in range(8)])
+    assert statuses(answers) == {302: 8}
+    assert Game.objects.get().player_b == mona
     call_command("audit")
 
 
-def test_one_form_for_a_new_game_posted_at_once_makes_one_game(in_threads: InThreads) -> None:
+def test_of_many_who_take_a_seat_on_the_open_table_one_gets_it(in_threads: InThreads) -> None:
+    challenge = cast.offer(cast.person("Mona"), listed=True)
+    people: list[User | None] = [cast.person("Karim"), cast.person("Salma"), None, None]
+    answers = in_threads([accepted(one, challenge, "the same") for one in people])
+    assert statuses(answers) == {302: 1, 409: 3}
+    game = Game.objects.get()
+    seated = next(
+        answer
+        for answer in answers
+        if isinstance(answer, HttpResponse) and answer.status_code == 302
+    )
+    assert seated["Location"] == reverse("games:table", args=[game.pk])
+    # Nobody became a guest for a seat that was taken.
+    guest_sits = game.player_b.kind == User.Kind.GUEST
+    assert User.objects.filter(kind=User.Kind.GUEST).count() == int(guest_sits)
+    call_command("audit")
+
+
+@pytest.mark.parametrize("ends", ["withdraw", "decline"])
+def test_a_challenge_that_is_accepted_and_ended_at_once_has_one_end(
+    in_threads: InThreads, ends: str
+) -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    challenge = cast.offer(mona, karim)
+    who = mona if ends == "withdraw" else karim
+    browser = cast.browser_of(who, tells_errors=False)
+    accepts = [accepted(karim, challenge, "the same")] * 3
+    answers = in_threads([*accepts, lambda: cast.post(browser, ends, challenge, {})])
+    assert not [answer for answer in answers if isinstance(answer, Exception)]
+    state = Challenge.objects.get().state
+    assert Game.objects.count() == (1 if state == Challenge.State.ACCEPTED else 0)
+    ended = Challenge.State.WITHDRAWN if ends == "withdraw" else Challenge.State.DECLINED
+    assert state in (Challenge.State.ACCEPTED, ended)
+    call_command("audit")
+
+
+def test_one_form_for_a_new_game_posted_at_once_makes_one_challenge(
+    in_threads: InThreads,
+) -> None:
     mona = cast.person("Mona")
     services.computer_player()
     form = {"rule_set": "standard", "target": "round", "form_key": str(uuid.uuid4())}
@@ -132,7 +184,7 @@ def test_one_form_for_a_new_game_posted_at_once_makes_one_game(in_threads: InThr
 
     answers = in_threads([click] * 8)
     assert statuses(answers) == {302: 8}
-    assert Game.objects.count() == 1
+    assert Challenge.objects.count() == 1
 
 
 def test_the_first_visitors_ever_meet_one_computer(in_threads: InThreads) -> None:
@@ -144,7 +196,7 @@ def test_the_first_visitors_ever_meet_one_computer(in_threads: InThreads) -> Non
 
     assert statuses(in_threads([visit] * 8)) == {302: 8}
     assert User.objects.filter(kind=User.Kind.COMPUTER).count() == 1
-    assert User.objects.filter(kind=User.Kind.GUEST).count() == Game.objects.count() == 8
+    assert User.objects.filter(kind=User.Kind.GUEST).count() == Challenge.objects.count() == 8
 
 
 def game_in_which_the_computer_is_to_play() -> Game:

@@ -14,6 +14,7 @@ from accounts.models import User
 from games import engine, services
 from games.engine import Card, GameState, Play
 from games.models import FinishedRound, Game
+from games.snapshot import load_result
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -109,13 +110,13 @@ def test_the_page_shows_forced_cards_and_the_reply_one_by_one() -> None:
     while game.plies < 8:
         page = cast.text_of(cast.post_play(browser, game, htmx=True))
         game = cast.as_it_is(game)
-    shown = re.findall(
-        r'<span class="words">(.*?)</span>', page.split('class="floor-part"')[0], re.DOTALL
-    )
+    steps = page.split('class="floor-part"')[0]
+    shown = re.findall(r'(?<!<li class="note">)<span class="words">(.*?)</span>', steps, re.DOTALL)
     last_choice = game.plays.filter(seat="B", forced=False).latest("ply")
     assert len(shown) == game.plies - last_choice.ply + 1 >= 4
     assert shown[0].startswith("You played")
     assert game.plays.filter(forced=True).exists()
+    assert '<li class="note"><span class="words">Four new cards each are dealt.</span>' in steps
 
 
 def test_the_announcement_tells_every_card_since_mine_and_whose_turn_it_is() -> None:
@@ -147,16 +148,16 @@ def test_the_next_round_is_dealt_without_waiting_for_anybody() -> None:
     assert len(state.round.stock) == 40
     first = FinishedRound.objects.get(game=game)
     assert state.round.dealer != first.dealer
-    assert list(state.totals) == first.result["totals"]
+    assert state.totals == load_result(first).totals
 
 
 def test_a_summary_stays_until_it_is_put_away_by_each_player_for_himself() -> None:
     game = a_round_played()
     for _look in range(2):
-        assert "Round 1 is over" in board_of(game.player_a, game)
+        assert "Round 1 is over</h2>" in board_of(game.player_a, game)
     cast.post(cast.browser_of(game.player_a), "seen", game, {"round": "1"})
-    assert "Round 1 is over" not in board_of(game.player_a, game)
-    assert "Round 1 is over" in board_of(game.player_b, game)
+    assert "Round 1 is over</h2>" not in board_of(game.player_a, game)
+    assert "Round 1 is over</h2>" in board_of(game.player_b, game)
 
 
 def test_the_summary_is_seen_after_days_even_if_another_round_has_been_played() -> None:
@@ -266,10 +267,9 @@ def test_a_whole_game_to_51_against_the_computer(rules: str) -> None:
     rounds = list(game.finished_rounds.order_by("number"))
     assert [one.number for one in rounds] == list(range(1, len(rounds) + 1))
     assert game.plies == 48 * len(rounds)
-    assert max(rounds[-1].result["totals"]) >= 51
-    assert all(
-        max(one.result["totals"]) < 51 or len(set(one.result["totals"])) == 1 for one in rounds[:-1]
-    )
+    *earlier, last = [load_result(one).totals for one in rounds]
+    assert max(last) >= 51
+    assert all(max(totals) < 51 or len(set(totals)) == 1 for totals in earlier)
     call_command("audit")
 
 
@@ -289,13 +289,22 @@ def test_the_whole_log_has_every_card_in_order_with_the_summary_of_each_round() 
     assert page.count("<caption>") == 1
 
 
-def test_a_computer_that_is_to_play_is_asked_again_by_the_page_and_a_person_is_not() -> None:
+def asks_every(player: User, game: Game) -> str:
+    """After how many milliseconds the table that ``player`` has open asks for news."""
+    (often,) = re.findall(r'hx-trigger="every (\d+)ms"', board_of(player, game))
+    return str(often)
+
+
+def test_a_table_asks_for_news_as_often_as_there_can_be_some() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     for seed in range(1, 9):
         game = cast.sit_down(services.computer_player(), mona, seed=seed)
         if game.turn == "A":
             break
-    assert 'hx-trigger="every' in board_of(mona, game)
+    assert asks_every(mona, game) == "3000"
+    game = services.computer_reply(game)
+    assert asks_every(mona, game) == "30000"
     game = cast.sit_down(mona, karim, seed=20)
-    for player in (mona, karim):
-        assert 'hx-trigger="every' not in board_of(player, game)
+    assert {asks_every(player, game) for player in (mona, karim)} == {"2000"}
+    game = cast.play_to_the_end(game)
+    assert {asks_every(player, game) for player in (mona, karim)} == {"10000"}

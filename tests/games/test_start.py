@@ -16,7 +16,7 @@ from accounts.models import User
 from games import engine, selectors, services
 from games.engine import Reason
 from games.forms import signed_proposal
-from games.models import Fingerprint, Game, Seal
+from games.models import Challenge, Fingerprint, Game, Seal
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -32,16 +32,41 @@ def click_play(browser: Client, **changed: str) -> str:
     return response["Location"]
 
 
-def test_one_click_leads_to_a_sealed_table_and_its_script_deals_at_once() -> None:
+def words_in(page: str) -> dict[str, str]:
+    """Return what the form of a sealed challenge posts if nobody changes it."""
+    (proposal,) = re.findall(r'name="proposal" value="([^"]+)"', page)
+    (words,) = re.findall(r'id="words" name="words"[^>]*value="(\w+)"', page)
+    return {"words": words, "proposal": proposal}
+
+
+def test_one_click_leads_to_the_seal_and_its_script_deals_at_once() -> None:
     browser = cast.browser_of(cast.person("Mona"))
     page = browser.get(click_play(browser)).content.decode()
-    game = Game.objects.get()
-    assert game.status == Game.Status.SEALED
-    assert game.seal.anchor in page
+    challenge = Challenge.objects.get()
+    assert challenge.seal.anchor in page
     assert " data-deal-at-once" in page
-    (proposed,) = re.findall(r'name="proposal" value="([^"]+)"', page)
-    (words,) = re.findall(r'id="words" name="words"[^>]*value="(\w+)"', page)
-    assert proposed == signed_proposal(game.pk, words)
+    form = words_in(page)
+    assert form["proposal"] == signed_proposal(challenge.pk, form["words"])
+    assert not Game.objects.exists()
+
+
+def test_what_the_page_of_the_seal_posts_leads_to_a_dealt_table() -> None:
+    browser = cast.browser_of(cast.person("Mona"))
+    page = browser.get(click_play(browser)).content.decode()
+    challenge = Challenge.objects.get()
+    response = cast.post(browser, "accept", challenge, words_in(page))
+    assert (response.status_code, response["Location"]) == (302, f"/games/{challenge.pk}/")
+    assert 'data-phase="play"' in browser.get(response["Location"]).content.decode()
+    assert Fingerprint.objects.get().words_by == Fingerprint.By.SERVER
+
+
+def test_the_page_of_the_seal_leads_to_the_table_once_it_is_dealt() -> None:
+    browser = cast.browser_of(cast.person("Mona"))
+    address = click_play(browser)
+    challenge = Challenge.objects.get()
+    cast.post(browser, "accept", challenge, {"words": "mine"})
+    response = browser.get(address)
+    assert (response.status_code, response["Location"]) == (302, f"/games/{challenge.pk}/")
 
 
 def test_who_wants_words_of_their_own_is_not_hurried() -> None:
@@ -62,9 +87,11 @@ def test_the_home_page_offers_a_game_whose_defaults_are_one_round_of_the_default
 def test_every_rule_set_can_be_played_to_every_target(rules: str, target: int | None) -> None:
     browser = cast.browser_of(cast.person("Mona"))
     click_play(browser, rule_set=rules, target=str(target or "round"))
-    game = Game.objects.get()
-    assert (game.rule_set, game.target) == (rules, target)
-    assert (game.rules_version, game.shuffle_version) == (1, "basra-shuffle-v1")
+    challenge = Challenge.objects.get()
+    cast.post(browser, "accept", challenge, {"words": "mine"})
+    for terms in (challenge, Game.objects.get()):
+        assert (terms.rule_set, terms.target) == (rules, target)
+        assert (terms.rules_version, terms.shuffle_version) == (1, "basra-shuffle-v1")
 
 
 @pytest.mark.parametrize(
@@ -89,14 +116,14 @@ def test_terms_that_are_not_there_are_refused_with_the_form_still_there(
     assert response.status_code == 422
     assert 'role="alert"' in cast.text_of(response)
     assert "Play the computer" in cast.text_of(response)
-    assert not Game.objects.exists()
+    assert not Challenge.objects.exists()
 
 
 def test_one_form_posted_twice_makes_one_game() -> None:
     browser = cast.browser_of(cast.person("Mona"))
     key = str(uuid.uuid4())
     assert click_play(browser, form_key=key) == click_play(browser, form_key=key)
-    assert Game.objects.count() == Seal.objects.count() == 1
+    assert Challenge.objects.count() == Seal.objects.count() == 1
 
 
 def test_a_form_that_was_somebody_elses_makes_a_game_of_my_own() -> None:
@@ -108,7 +135,7 @@ def test_a_form_that_was_somebody_elses_makes_a_game_of_my_own() -> None:
     assert karim.get(hers).status_code == 404
 
 
-def test_a_visitor_who_clicks_twice_sits_at_a_table_either_way() -> None:
+def test_a_visitor_who_clicks_twice_can_deal_either_way() -> None:
     key = str(uuid.uuid4())
     for _click in range(2):
         visitor = cast.browser_of()  # the cookie of the first answer has not arrived yet
@@ -126,85 +153,95 @@ def test_there_is_an_end_to_how_many_games_one_can_have_running(
     form = TERMS | {"form_key": str(uuid.uuid4())}
     response = cast.posted(browser, reverse("games:play_computer"), form)
     assert response.status_code == 409
-    assert "as many running games as one can have" in cast.text_of(response)
+    assert "as many running games and open offers as one can have" in cast.text_of(response)
     cast.play_to_the_end(finished)
     click_play(browser)
 
 
+def offered_to(player: User, *, seed: int = 1) -> Challenge:
+    """A challenge by the computer whose seal waits for the player's words."""
+    return cast.offer(services.computer_player(), player, seed=seed)
+
+
 def test_dealing_mixes_my_words_in_and_keeps_their_fingerprint_only() -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
+    challenge = offered_to(mona)
     form = {"words": "  where the jasmine grows ", "proposal": "0123456789abcdef"}
-    response = cast.post(cast.browser_of(mona), "deal", game, form)
+    response = cast.post(cast.browser_of(mona), "accept", challenge, form)
     assert response.status_code == 302
     fingerprint = Fingerprint.objects.get()
     digest = hashlib.sha256(b"where the jasmine grows").hexdigest()
     assert (fingerprint.words_sha256, fingerprint.words_by) == (digest, "opponent")
     assert "jasmine" not in str(cast.everything_stored())
-    assert cast.as_it_is(game).status == Game.Status.RUNNING
+    assert Game.objects.get().status == Game.Status.RUNNING
 
 
 def test_the_record_says_whose_words_they_are() -> None:
-    mona, computer = cast.person("Mona"), services.computer_player()
-    other = cast.seal(computer, mona, seed=9)
-    claims: list[tuple[str, Callable[[Game], str], str]] = [
-        ("abc", lambda game: signed_proposal(game.pk, "abc"), "server"),
-        ("mine", lambda game: signed_proposal(game.pk, "abc"), "opponent"),
-        ("mine", lambda _game: "mine", "opponent"),  # what the server never proposed
-        ("abc", lambda _game: signed_proposal(other.pk, "abc"), "opponent"),
-        ("", lambda _game: "", "opponent"),
+    mona = cast.person("Mona")
+    other = offered_to(mona, seed=9)
+    claims: list[tuple[str, Callable[[Challenge], str], str]] = [
+        ("abc", lambda one: signed_proposal(one.pk, "abc"), "server"),
+        ("mine", lambda one: signed_proposal(one.pk, "abc"), "opponent"),
+        ("mine", lambda _one: "mine", "opponent"),  # what the server never proposed
+        ("abc", lambda _one: signed_proposal(other.pk, "abc"), "opponent"),
+        ("", lambda _one: "", "opponent"),
     ]
     for seed, (words, proposed, said) in enumerate(claims, start=1):
-        game = cast.seal(computer, mona, seed=seed)
-        form = {"words": words, "proposal": proposed(game)}
-        cast.post(cast.browser_of(mona), "deal", game, form)
-        assert Fingerprint.objects.get(game=game).words_by == said
+        challenge = offered_to(mona, seed=seed)
+        form = {"words": words, "proposal": proposed(challenge)}
+        cast.post(cast.browser_of(mona), "accept", challenge, form)
+        assert Fingerprint.objects.get(game=challenge.pk).words_by == said
 
 
 def test_after_the_deal_it_is_my_turn_whoever_led() -> None:
-    computer, mona = services.computer_player(), cast.person("Mona")
+    mona = cast.person("Mona")
+    browser = cast.browser_of(mona)
     led = set()
     for seed in range(1, 7):
-        game = cast.seal(computer, mona, seed=seed)
-        page = cast.text_of(cast.post(cast.browser_of(mona), "deal", game, {}, htmx=True))
-        assert 'data-phase="play"' in page
-        led.add(cast.as_it_is(game).plies)
+        challenge = offered_to(mona, seed=seed)
+        table = cast.post(browser, "accept", challenge, {})["Location"]
+        assert 'data-phase="play"' in browser.get(table).content.decode()
+        led.add(Game.objects.get(pk=challenge.pk).plies)
     assert led == {0, 1}
 
 
 def test_dealing_twice_with_the_same_words_deals_once() -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
+    challenge = offered_to(mona)
     browser = cast.browser_of(mona)
-    cast.post(browser, "deal", game, {"words": "one"})
+    cast.post(browser, "accept", challenge, {"words": "one"})
     stored = cast.everything_stored()
-    for htmx, status in ((True, 200), (False, 302)):
-        response = cast.post(browser, "deal", game, {"words": "one"}, htmx=htmx)
-        assert response.status_code == status
+    response = cast.post(browser, "accept", challenge, {"words": "one"})
+    assert (response.status_code, response["Location"]) == (302, f"/games/{challenge.pk}/")
     assert cast.everything_stored() == stored
 
 
 def test_words_that_come_after_the_deal_are_refused_and_the_table_is_shown() -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
+    challenge = offered_to(mona)
     browser = cast.browser_of(mona)
-    cast.post(browser, "deal", game, {"words": "one"})
+    cast.post(browser, "accept", challenge, {"words": "one"})
     stored = cast.everything_stored()
-    response = cast.post(browser, "deal", game, {"words": "two"}, htmx=True)
+    response = cast.post(browser, "accept", challenge, {"words": "two"})
     assert response.status_code == 409
     assert "these words are not part of the shuffle" in cast.text_of(response)
     assert 'data-phase="play"' in cast.text_of(response)
     assert cast.everything_stored() == stored
 
 
-def test_only_the_one_who_joined_deals() -> None:
-    mona, karim = cast.person("Mona"), cast.person("Karim")
-    game = cast.seal(mona, karim)
+def test_only_the_one_who_is_asked_deals() -> None:
+    mona, karim, salma = cast.person("Mona"), cast.person("Karim"), cast.person("Salma")
+    challenge = cast.offer(mona, karim)
+    browsers = [cast.browser_of(mona), cast.browser_of(salma), cast.browser_of()]
     stored = cast.everything_stored()
-    assert cast.post(cast.browser_of(mona), "deal", game, {"words": "mine"}).status_code == 409
+    statuses = [
+        cast.post(browser, "accept", challenge, {"words": "mine"}).status_code
+        for browser in browsers
+    ]
+    assert statuses == [409, 404, 404]
     assert cast.everything_stored() == stored
-    cast.post(cast.browser_of(karim), "deal", game, {"words": "his"})
-    assert cast.as_it_is(game).status == Game.Status.RUNNING
+    cast.post(cast.browser_of(karim), "accept", challenge, {"words": "his"})
+    assert Game.objects.get().status == Game.Status.RUNNING
 
 
 @pytest.mark.parametrize(
@@ -213,9 +250,9 @@ def test_only_the_one_who_joined_deals() -> None:
 )
 def test_words_that_cannot_be_used_are_refused_kindly_and_stay_typed(words: str) -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
+    challenge = offered_to(mona)
     stored = cast.everything_stored()
-    response = cast.post(cast.browser_of(mona), "deal", game, {"words": words}, htmx=True)
+    response = cast.post(cast.browser_of(mona), "accept", challenge, {"words": words})
     page = cast.text_of(response)
     assert response.status_code == 422
     assert "one line of at most 200 characters" in page
@@ -226,9 +263,9 @@ def test_words_that_cannot_be_used_are_refused_kindly_and_stay_typed(words: str)
 
 def test_words_that_look_like_markup_are_only_text() -> None:
     mona = cast.person("Mona")
-    game = cast.seal(services.computer_player(), mona)
     words = '"><script>alert(1)</script>' + "x" * 200
-    page = cast.text_of(cast.post(cast.browser_of(mona), "deal", game, {"words": words}))
+    response = cast.post(cast.browser_of(mona), "accept", offered_to(mona), {"words": words})
+    page = cast.text_of(response)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
 
@@ -256,17 +293,25 @@ def test_home_lists_my_games_and_nobody_elses() -> None:
 
 def test_home_says_what_each_game_waits_for() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
-    sealed = cast.seal(mona, karim, seed=1)
     running = cast.sit_down(mona, karim, seed=2)
     finished = cast.play_to_the_end(cast.sit_down(mona, karim, seed=3))
     page = cast.text_of(cast.look(cast.browser_of(cast.player_to_play(running)), "home"))
     rows = dict(
         re.findall(r'<a href="/games/([\w-]+)/">.*?<p class="status">(.*?)</p>', page, re.DOTALL)
     )
-    assert rows[str(sealed.pk)] == "The cards are sealed and wait for your words."
     assert rows[str(running.pk)] == "Your turn."
     assert finished.reason == Reason.SCORE
     assert "win" in rows[str(finished.pk)]
+
+
+def test_a_challenge_stands_where_it_needs_an_answer_and_where_one_is_waited_for() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    challenge = cast.offer(mona, karim)
+    here = reverse("games:challenge", args=[challenge.pk])
+    for player, block in ((karim, "Needs an answer"), (mona, "Waiting")):
+        page = cast.text_of(cast.look(cast.browser_of(player), "home"))
+        headings = re.findall(r"<h2[^>]*>([^<]+)</h2>", page.partition(f'"{here}"')[0])
+        assert headings[-1] == block
 
 
 def test_home_has_older_finished_games_on_pages_of_their_own() -> None:

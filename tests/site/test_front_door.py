@@ -2,71 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from django.test import Client, override_settings
 from django.test.client import FakePayload
 
-from basra_site.wsgi import application
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from .wire import answer
 
 pytestmark = pytest.mark.django_db
 
 FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.fixture(autouse=True)
-def _connections_stay_open() -> Iterator[None]:
-    """Let a request end without closing the connection whose transaction the test is in."""
-    for ends in (request_started, request_finished):
-        ends.disconnect(close_old_connections)
-    yield
-    for ends in (request_started, request_finished):
-        ends.connect(close_old_connections)
-
-
-def answer(**environ: Any) -> tuple[int, dict[str, str], str]:
-    """Send one raw request through the site's WSGI application."""
-    body = environ.pop("body", b"")
-    heard: list[Any] = []
-    request = {
-        "REQUEST_METHOD": "GET",
-        "SCRIPT_NAME": "",
-        "PATH_INFO": "/",
-        "QUERY_STRING": "",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": "localhost",
-        "REMOTE_ADDR": "127.0.0.1",
-        "CONTENT_LENGTH": str(len(body)),
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.errors": io.StringIO(),
-        "wsgi.url_scheme": "http",
-        "wsgi.version": (1, 0),
-        "wsgi.multithread": False,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
-        **environ,
-    }
-
-    def start_response(*said: Any) -> Callable[[bytes], object]:
-        heard.append(said)
-        return heard.append
-
-    response = application(request, start_response)
-    content = b"".join(response)
-    if close := getattr(response, "close", None):
-        close()
-    status, headers = heard[0][:2]
-    return int(status.split()[0]), dict(headers), content.decode("utf-8", "replace")
 
 
 COOKIE = settings.SESSION_COOKIE_NAME
@@ -179,10 +126,12 @@ def test_a_hostile_request_gets_its_answer(name: str) -> None:
     environ = dict(environ)
     if "CONTENT_LENGTH" in environ:
         environ = {"body": b"", **environ}
-    status, headers, content = answer(**environ)
-    assert status in expected
-    assert "Traceback" not in content
-    assert headers.get("Content-Type", "").startswith(("text/html", "text/plain", "application"))
+    heard = answer(**environ)
+    assert heard.status in expected
+    assert "Traceback" not in heard.content
+    assert heard.headers.get("Content-Type", "").startswith(
+        ("text/html", "text/plain", "application")
+    )
 
 
 def test_a_body_over_the_limit_is_too_large_even_with_a_token(client: Client) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from accounts.guests import create_guest
+from games import selectors
 from games.auditing import problems_of
 from games.engine import Seat
 from games.models import Game
@@ -263,4 +264,4 @@ def _median_ratio(ours: list[float], theirs: list[float]) -> float:
 
 def _games(*tables: Tables) -> Iterator[Game]:
     ids = [game for one in tables for game in one.games]
-    return Game.objects.select_related("player_a", "player_b", "seal").filter(pk__in=ids).iterator()
+    return selectors.all_games().filter(pk__in=ids).iterator()

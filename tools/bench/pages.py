@@ -16,10 +16,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.guests import create_guest
-from games import engine, selectors
-from games.models import FinishedRound, Game, Play, Seal
+from games import engine, selectors, services
+from games.models import Challenge, FinishedRound, Game, Play, Seal
 from tools.bench.ground import HOST
-from tools.bench.people import Move, dealt_game, make, next_move
+from tools.bench.people import RULES, Move, dealt_game, make, next_move
 from tools.bench.report import Aim, Cell, Report, Table
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ PLAYS_OF_A_DEAL = 8
 
 TRANSACTION_CONTROL = ("BEGIN", "SAVEPOINT", "RELEASE", "COMMIT", "ROLLBACK")
 SESSION = re.compile(r'"django_session"')
-USER = re.compile(r'FROM "accounts_user" WHERE "accounts_user"."id" =')
+USER = re.compile(
+    r'^SELECT "accounts_user"."id", .*FROM "accounts_user" WHERE "accounts_user"."id" ='
+)
 FILES = re.compile(r'(?:href|src)="(/static/[^"#]+)')
 
 
@@ -63,6 +65,10 @@ class Browser:
         """Open a page; its answer is kept among those of its kind."""
         return self._count(kind, "get", path, {}, {})
 
+    def poll(self, kind: str, path: str, tag: str) -> Seen:
+        """Ask for news, with the tag of what is on the page."""
+        return self._count(kind, "get", path, {}, {"HX-Request": "true", "HX-PTag": tag})
+
     def post(self, kind: str, path: str, form: dict[str, str], *, htmx: bool = True) -> Seen:
         """Send a form as htmx does. Without a kind the caller keeps the answer itself."""
         return self._count(kind, "post", path, form, {"HX-Request": "true"} if htmx else {})
@@ -74,7 +80,7 @@ class Browser:
             response = getattr(self._client, method)(
                 path, data, secure=True, headers={"Accept-Encoding": "gzip", **headers}
             )
-        if response.status_code not in {200, 302}:
+        if response.status_code not in {200, 302, 304}:
             raise RuntimeError(f"{path} answered {response.status_code}")
         statements = [query["sql"] for query in queries.captured_queries]
         plain, sent, files = _weighed(response)
@@ -94,7 +100,7 @@ def _weighed(response: Any) -> tuple[int, int, frozenset[str]]:
     sent = body = b"".join(response)
     if response.headers.get("Content-Encoding") == "gzip":
         body = gzip.decompress(sent)
-    is_page = response.headers["Content-Type"].startswith("text/html")
+    is_page = response.headers.get("Content-Type", "").startswith("text/html")
     files = frozenset(FILES.findall(body.decode())) if is_page else frozenset()
     return len(body), len(sent), files
 
@@ -144,12 +150,14 @@ def _pages(report: Report, browsers: dict[int, Browser]) -> None:
         ),
     ]  # fmt: skip
     moves = max(_most(counts[kind]) for kind in kinds if kind.startswith("move"))
+    polls = max(seen.in_all for seen in answers["idle poll"])
     # How many plays the computer answers with, and so its statements, depends on the cards.
     uneven = [kind for kind in kinds if "reply" not in kind and len(set(counts[kind]) - {None}) > 1]
     plays = [size for kind in kinds if "move" in kind for size in sent[kind]]
     report.aims += [
         Aim("statements of a move, no reply", moves, 8, binding=True),
         Aim("statements of the table page", _most(counts["table"]), 5, binding=True),
+        Aim("statements of an idle poll, in all", polls, 3, binding=True),
         Aim("statements of home", _most(counts["home"]), 5, binding=True),
         Aim("pages that take more statements for more games", len(uneven), 0, binding=True),
         Aim("table page, files at hand, median bytes", median(sent["table"]), 3000, binding=True),
@@ -186,10 +194,13 @@ def _copy(game: Game, times: int) -> None:
     """Fill a player's lists with copies of a game: rows to be listed, not to be played on."""
     plays, rounds = list(game.plays.all()), list(game.finished_rounds.all())
     for _ in range(times):
+        challenge = Challenge.objects.get(pk=game.pk)
+        challenge.pk, challenge.form_key = uuid.uuid4(), None
+        challenge.save(force_insert=True)
+        Seal.objects.create(challenge=challenge, anchor=secrets.token_hex(32), rounds_sealed=1)
         game = Game.objects.get(pk=game.pk)
-        game.pk, game.form_key = uuid.uuid4(), None
+        game.pk = challenge.pk
         game.save(force_insert=True)
-        Seal.objects.create(game=game, anchor=secrets.token_hex(32), rounds_sealed=1)
         for rows in (plays, rounds):
             for row in rows:
                 row.pk, row.game = None, game
@@ -201,12 +212,18 @@ def _look_around(browser: Browser, player: User, game: Game) -> None:
     """Open every page, play two rounds with another person and one with the computer."""
     browser.get("home", reverse("games:home"))
     browser.get("rules", reverse("games:rules"))
+    challenge = services.make_challenge(
+        player=create_guest(), rules=RULES, target=LONG_TARGET, listed=True
+    )
+    browser.get("open table", reverse("games:open_table"))
+    browser.get("challenge page", reverse("games:challenge", args=[challenge.pk]))
     path = reverse("games:table", args=[game.pk])
     # Two rounds: it is the dealer's plays that end a deal, and the deal alternates.
     for number in (1, 2):
         while game.plies < number * PLAYS and (move := next_move(game)) is not None:
             if move.player == player:
                 browser.get("table", path)
+                _poll(browser, player, game)
             game = _make(browser, player, game, move, "move")
         browser.get("table with a summary", path)
         browser.post("summary put away", f"{path}seen/", {"round": str(number)})
@@ -217,6 +234,13 @@ def _look_around(browser: Browser, player: User, game: Game) -> None:
     while (move := next_move(game)) is not None:
         game = _make(browser, player, game, move, "with the computer's reply: move")
     browser.get("table of a finished game", reverse("games:table", args=[game.pk]))
+
+
+def _poll(browser: Browser, player: User, game: Game) -> None:
+    now = selectors.pulse(player, game.pk)
+    if now is None:
+        raise RuntimeError("the game is not the player's")
+    browser.poll("idle poll", reverse("games:table", args=[game.pk]), now[1])
 
 
 def _make(browser: Browser, player: User, game: Game, move: Move, kind: str) -> Game:
@@ -239,11 +263,12 @@ def _first_visit(report: Report) -> None:
     visitor = Browser(None)
     visitor.get("home", "/")
     form = {"rule_set": engine.DEFAULT_RULE_SET, "target": "round", "form_key": str(uuid.uuid4())}
-    visitor.post("a game is made", reverse("games:play_computer"), form, htmx=False)
-    path = reverse("games:table", args=[Game.objects.latest("created_at").pk])
-    to_deal = visitor.get("table, to be dealt", path)
-    visitor.post("answer to the deal", f"{path}deal/", {"words": "", "proposal": ""})
-    table = visitor.get("table", path)
+    visitor.post("a challenge is made", reverse("games:play_computer"), form, htmx=False)
+    key = Challenge.objects.latest("created_at").pk
+    to_deal = visitor.get("challenge page", reverse("games:challenge", args=[key]))
+    words = {"words": "", "proposal": ""}
+    visitor.post("answer to the words", reverse("games:accept", args=[key]), words, htmx=False)
+    table = visitor.get("table", reverse("games:table", args=[key]))
     files = {name: visitor.get(name, name) for name in sorted(table.files | to_deal.files)}
     rows: list[tuple[Cell, ...]] = [
         (name, seen.statements, seen.plain, seen.sent)

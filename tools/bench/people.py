@@ -14,12 +14,13 @@ from django.http import HttpRequest
 from accounts.guests import keep_signed_in
 from games import bots, engine, services
 from games.engine import Seat
-from games.models import Fingerprint, Game
+from games.models import Fingerprint
 from games.snapshot import read_state
 from games.table import capture_value
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from games.models import Game
 
 RULES = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
 
@@ -54,12 +55,12 @@ def session_of(player: User) -> str:
 
 def dealt_game(joining: User, other: User | None = None, target: int | None = None) -> Game:
     """Return a dealt game between the computer, or `other`, and the player who joins."""
-    game = services.seal_computer_game(player=joining, rules=RULES, target=target)
-    if other is not None:
-        # There is no invitation between people yet; a move does not mind how they met.
-        Game.objects.filter(pk=game.pk).update(player_a=other)
-    game = services.deal_first_round(
-        game_id=game.pk, player=joining, words="", words_by=Fingerprint.By.OPPONENT
+    if other is None:
+        challenge = services.challenge_by_the_computer(player=joining, rules=RULES, target=target)
+    else:
+        challenge = services.make_challenge(player=other, rules=RULES, target=target, listed=False)
+    game = services.accept_challenge(
+        challenge_id=challenge.pk, player=joining, words="", words_by=Fingerprint.By.OPPONENT
     )
     return services.computer_reply(game)
 

@@ -56,9 +56,9 @@ def measure(number: int) -> Report:
 
 
 def _played(second: User, rules: engine.RuleSet, target: int | None) -> UUID:
-    game = services.seal_computer_game(player=second, rules=rules, target=target)
-    game = services.deal_first_round(
-        game_id=game.pk, player=second, words="", words_by=Fingerprint.By.SERVER
+    challenge = services.challenge_by_the_computer(player=second, rules=rules, target=target)
+    game = services.accept_challenge(
+        challenge_id=challenge.pk, player=second, words="", words_by=Fingerprint.By.SERVER
     )
     # It replies until it is a person's turn, and there is none at this table.
     return services.computer_reply(game).pk

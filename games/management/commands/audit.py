@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
+from games import selectors
 from games.auditing import problems_of
-from games.models import Game
 
 _GAMES_AT_A_TIME = 200
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("games", nargs="*", type=UUID, metavar="GAME", help="ids of games")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        games = Game.objects.select_related("player_a", "player_b", "seal").order_by("created_at")
+        games = selectors.all_games().order_by("created_at")
         if options["games"]:
             games = games.filter(pk__in=options["games"])
         audited = damaged = 0

@@ -24,8 +24,9 @@ from django.views.decorators.http import require_POST
 
 from accounts.guests import player_of
 from games import engine, selectors
+from games.forms import AfterMoveForm
 from games.models import Game, Play
-from games.snapshot import read_state
+from games.snapshot import published_anchor, read_state
 from games.table import TableView, table_view
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def _view(sample: UUID, seat: str) -> TableView:
     game = selectors.game_by_id(sample)
     view = engine.seat_view(read_state(game), engine.Seat(seat))
     plays = selectors.latest_plays(game)
-    return table_view(game, view, plays=plays, anchor=game.seal.anchor, unseen=None)
+    anchor = published_anchor(game)
+    return table_view(
+        game, view, plays=plays, events=[], anchor=anchor, unseen=None, pulse=selectors.Pulse(0)
+    )
 
 
 @lru_cache
@@ -89,4 +93,9 @@ def _text(sample: UUID, seat: str) -> Any:
 
 
 def _context(view: TableView) -> dict[str, Any]:
-    return {"table": view, "move_id": uuid.uuid4(), "notice": "", "deal_at_once": False}
+    return {
+        "table": view,
+        "move_id": uuid.uuid4(),
+        "notice": "",
+        "after_move_form": AfterMoveForm(),
+    }

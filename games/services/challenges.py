@@ -1,0 +1,247 @@
+"""Offering a game, and what becomes of the offer: one end, whoever is first.
+
+Every end is one conditional update of a row that still waits; of any number of requests at once
+one finds it so. Accepting deals the first round in the same transaction.
+"""
+
+from __future__ import annotations
+
+import uuid
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from accounts.models import User
+
+from .. import dealing, engine, selectors
+from ..engine import RuleSet
+from ..models import Challenge, Fingerprint, Game
+from ..selectors import AWAY_FOR_LONG, CHALLENGE_IS_KEPT, CHALLENGE_LASTS
+from ..snapshot import terms_of
+from .advancing import advance, open_seal, write_into
+
+COMPUTER_USERNAME = "computer"
+
+
+class ChallengeClosed(Exception):
+    """The challenge has found its end another way; nothing was changed."""
+
+
+class OwnChallenge(Exception):
+    """A player cannot accept a challenge of their own."""
+
+
+class TooManyGames(Exception):
+    """The player has as many running games and open challenges as one can have."""
+
+
+class TooManyListed(Exception):
+    """The player has as many offers on the open table as one can have there."""
+
+
+def computer_player() -> User:
+    """Return the user that plays for the computer, made when it is first asked for."""
+    computer, _made = User.objects.get_or_create(
+        username=COMPUTER_USERNAME,
+        defaults={"name": "The computer", "kind": User.Kind.COMPUTER},
+    )
+    return computer
+
+
+def challenge_by_the_computer(
+    *, player: User, rules: RuleSet, target: int | None, form_key: UUID | None = None
+) -> Challenge:
+    """Let the computer challenge ``player``, who accepts with the words for the shuffle.
+
+    Posting one form twice (``form_key``) makes one challenge. Raises ``TooManyGames``.
+    """
+    return _made_once(computer_player(), player, rules, target, by=player, form_key=form_key)
+
+
+def make_challenge(
+    *,
+    player: User,
+    rules: RuleSet,
+    target: int | None,
+    listed: bool,
+    form_key: UUID | None = None,
+) -> Challenge:
+    """Offer a game to whoever gets the link, and to everybody if ``listed``; seal its deals.
+
+    Posting one form twice (``form_key``) makes one challenge. Raises ``TooManyGames`` or
+    ``TooManyListed``.
+    """
+    return _made_once(player, None, rules, target, by=player, form_key=form_key, listed=listed)
+
+
+def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
+    """Offer the other player of a finished game another one on the same terms.
+
+    There is one rematch of a game: where it was offered or accepted already, by either, that
+    challenge is returned, and so is the player's own offer that was declined or taken back. Raises
+    ``GameNotFound``, ``ChallengeClosed`` (the game goes on, or was against the computer) or
+    ``TooManyGames``.
+    """
+    game = selectors.game_of(player, game_id)
+    other = game.player(game.seat_of(player).other)
+    if game.status != Game.Status.FINISHED or other.is_computer:
+        raise ChallengeClosed
+    if (earlier := selectors.rematch_of(game, player)) is not None:
+        return earlier
+    overdue = Challenge.objects.filter(rematch_of=game, expires_at__lte=Now())
+    _expire(overdue)  # it would stand in the way until beat rings
+    terms = terms_of(game)
+    try:
+        return _made_once(player, other, terms.rules, terms.target, by=player, rematch_of=game)
+    except IntegrityError:  # both pressed at once
+        offered = selectors.rematch_of(game, player)
+        if offered is None:  # and it has found its end already
+            raise ChallengeClosed from None
+        return offered
+
+
+def accept_challenge(
+    *, challenge_id: UUID, player: User, words: str, words_by: Fingerprint.By
+) -> Game:
+    """Take the other seat: freeze the player's words, deal round 1, and return the game.
+
+    Accepting again with the same words is answered as once. Raises ``ChallengeNotFound``,
+    ``InvalidInput`` (the words), ``OwnChallenge``, ``TooManyGames`` or ``ChallengeClosed``
+    (somebody was faster, or other words were frozen).
+    """
+    with transaction.atomic():
+        challenge = selectors.challenge_for(player, challenge_id)
+        if challenge.maker_id == player.pk:
+            raise OwnChallenge
+        if selectors.is_open(challenge, player):
+            if selectors.count_commitments(player, but=challenge) >= selectors.MOST_OPEN_GAMES:
+                raise TooManyGames
+            if _close(challenge, Challenge.State.ACCEPTED):
+                return _first_deal(challenge, player, words, words_by)
+    game = Game.objects.filter(pk=challenge_id, player_b=player).first()
+    fingerprint = selectors.fingerprint_of(game) if game else None
+    if fingerprint is None or not dealing.are_frozen(words, fingerprint):
+        raise ChallengeClosed
+    return selectors.game_of(player, challenge_id)
+
+
+def decline_challenge(*, challenge_id: UUID, player: User) -> Challenge:
+    """Say no to a challenge that was made to ``player`` alone; again is harmless.
+
+    Raises ``ChallengeNotFound`` or ``ChallengeClosed``.
+    """
+    challenge = selectors.challenge_for(player, challenge_id)
+    if challenge.opponent_id != player.pk:
+        raise selectors.ChallengeNotFound
+    return _ended(challenge, Challenge.State.DECLINED)
+
+
+def withdraw_challenge(*, challenge_id: UUID, player: User) -> Challenge:
+    """Take back a challenge of one's own; again is harmless.
+
+    Raises ``ChallengeNotFound`` or ``ChallengeClosed``.
+    """
+    challenge = selectors.challenge_for(player, challenge_id)
+    if challenge.maker_id != player.pk:
+        raise selectors.ChallengeNotFound
+    return _ended(challenge, Challenge.State.WITHDRAWN)
+
+
+def close_challenges() -> int:
+    """Expire what waited too long and withdraw what its maker left; return how many that were.
+
+    What ended without a game is deleted after ``CHALLENGE_IS_KEPT``, with its seal.
+    """
+    closed = _expire(Challenge.objects.filter(expires_at__lte=Now()))
+    waiting = Challenge.objects.filter(state=Challenge.State.WAITING)
+    left = waiting.filter(listed=True, maker__seen_at__lt=Now() - AWAY_FOR_LONG)
+    # By key, each where it still waits: a join in an update is decided on an older row.
+    keys = list(left.values_list("pk", flat=True))
+    withdrawn = Challenge.State.WITHDRAWN
+    closed += waiting.filter(pk__in=keys).update(state=withdrawn, answered_at=Now())
+    ended = Challenge.objects.filter(answered_at__lt=Now() - CHALLENGE_IS_KEPT)
+    ended.exclude(state__in=[Challenge.State.WAITING, Challenge.State.ACCEPTED]).delete()
+    return closed
+
+
+def _expire(challenges: QuerySet[Challenge]) -> int:
+    waiting = challenges.filter(state=Challenge.State.WAITING)
+    return waiting.update(state=Challenge.State.EXPIRED, answered_at=Now())
+
+
+def _made_once(
+    maker: User,
+    opponent: User | None,
+    rules: RuleSet,
+    target: int | None,
+    *,
+    by: User,
+    form_key: UUID | None = None,
+    listed: bool = False,
+    rematch_of: Game | None = None,
+) -> Challenge:
+    # A key is this player's own: nobody meets somebody else's challenge by it.
+    key = uuid.uuid5(form_key, str(by.pk)) if form_key else None
+    made = Challenge.objects.filter(form_key=key)
+    if key is not None and (earlier := made.first()) is not None:
+        return earlier
+    if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
+        raise TooManyGames
+    if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:
+        raise TooManyListed
+    try:
+        with transaction.atomic():
+            challenge = Challenge.objects.create(
+                form_key=key,
+                maker=maker,
+                opponent=opponent,
+                listed=listed,
+                rematch_of=rematch_of,
+                rule_set=rules.to_json(),
+                target=target,
+                rules_version=engine.RULES_VERSION,
+                shuffle_version=engine.SHUFFLE_VERSION,
+                expires_at=Now() + CHALLENGE_LASTS,
+            )
+            dealing.seal(challenge)
+            return challenge
+    except IntegrityError:
+        if key is None:
+            raise
+        return made.get()  # the same form, posted twice at once
+
+
+def _close(challenge: Challenge, state: Challenge.State) -> bool:
+    """Move a challenge that still waits to its end; return whether it did."""
+    challenges = Challenge.objects.filter(selectors.WAITING, pk=challenge.pk)
+    return bool(challenges.update(state=state, answered_at=Now()))
+
+
+def _ended(challenge: Challenge, state: Challenge.State) -> Challenge:
+    _close(challenge, state)
+    challenge.refresh_from_db(fields=["state", "answered_at"])
+    if challenge.state != state:
+        raise ChallengeClosed
+    return challenge
+
+
+def _first_deal(challenge: Challenge, player: User, words: str, words_by: Fingerprint.By) -> Game:
+    game = Game(
+        id=challenge.pk,
+        player_a=challenge.maker,
+        player_b=player,
+        rule_set=challenge.rule_set,
+        target=challenge.target,
+        rules_version=challenge.rules_version,
+        shuffle_version=challenge.shuffle_version,
+    )
+    game.now = challenge.now
+    game.save(force_insert=True)
+    dealing.freeze_words(game, words, words_by)
+    seal = open_seal(game)
+    state = engine.deal(engine.new_game(terms_of(game)), seal.deal(1))
+    write_into(game, advance(game, state, seal))
+    game.save(force_update=True)
+    return game

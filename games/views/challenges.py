@@ -1,0 +1,288 @@
+"""Offering a game: to a friend by a link, on the open table, and again after a game."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.core.signing import Signer
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, ptag
+
+from accounts.guests import create_guest, keep_signed_in, player_of
+from accounts.models import User
+from basra_site.http import Request
+
+from .. import engine, selectors, services, wording
+from ..custom_rules import CustomRulesForm, examples_of
+from ..engine import RuleSet
+from ..forms import ChallengeForm, WordsForm, signed_proposal
+from ..models import Challenge
+from ..snapshot import anchor_offered, terms_of
+from ..table import challenge_row
+from .access import player_or_404, says_when_broken, too_many_games, wants_board
+from .table import table_page
+
+
+@never_cache
+@require_safe
+def open_table(request: Request) -> HttpResponse:
+    """The challenges that anybody may accept."""
+    player = player_of(request.user)
+    rows = [challenge_row(challenge, player) for challenge in selectors.open_list(player)]
+    return render(request, "games/open_table.html", {"rows": rows})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_challenge(request: Request) -> HttpResponse:
+    """Choose the terms of a game with another person. A visitor becomes a guest by offering it.
+
+    Posted with ``preview`` it shows what rules of one's own would do, and offers nothing.
+    """
+    if request.method != "POST":
+        who = ChallengeForm.LIST if "open" in request.GET else ChallengeForm.LINK
+        default = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
+        form, custom = ChallengeForm(initial={"who": who}), CustomRulesForm.of(default)
+        return _new_challenge(request, form, custom)
+    if "preview" in request.POST:
+        data = request.POST.copy()
+        data["form_key"] = str(uuid.uuid4())  # what is offered from this page is another offer
+        form, custom = ChallengeForm(data), CustomRulesForm(data)
+        return _new_challenge(request, form, custom)
+    form, custom = ChallengeForm(request.POST), CustomRulesForm(request.POST)
+    rules = _rules(form, custom)
+    if rules is None:
+        return _new_challenge(request, form, custom, HTTPStatus.UNPROCESSABLE_ENTITY)
+    visitor = player_of(request.user)
+    player = visitor or create_guest()
+    try:
+        challenge = services.make_challenge(
+            player=player,
+            rules=rules,
+            target=form.cleaned_data["target"],
+            listed=form.cleaned_data["who"] == ChallengeForm.LIST,
+            form_key=form.cleaned_data["form_key"],
+        )
+    except services.TooManyGames:
+        form.add_error(None, too_many_games())
+        return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
+    except services.TooManyListed:
+        form.add_error(
+            None, _("You have enough offers on the open table. Take one of them back first.")
+        )
+        return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
+    if visitor is None:
+        keep_signed_in(request, player)
+    return redirect("games:challenge", challenge.pk)
+
+
+def _tag(request: Request, game_id: UUID) -> str | None:
+    """Return what a page that waits for an answer watches; asked only for a poll."""
+    if "HX-PTag" not in request.headers:
+        return None
+    return selectors.challenge_state(player_of(request.user), game_id)
+
+
+@never_cache
+@require_safe
+@says_when_broken
+@ptag(_tag)
+def challenge(request: Request, game_id: UUID) -> HttpResponse:
+    """An offer to play: who, what and how, with a button; its link and its fate for its maker."""
+    return _challenge(request, _challenge_or_404(request, game_id))
+
+
+@never_cache
+@require_POST
+@says_when_broken
+def accept(request: Request, game_id: UUID) -> HttpResponse:
+    """Take the other seat with my words for the shuffle. A visitor becomes a guest by it."""
+    offered = _challenge_or_404(request, game_id)
+    form = WordsForm(request.POST)
+    if not form.is_valid():
+        notice = _("The words are one line of at most 200 characters. Please change them.")
+        typed = form["words"].value() or ""
+        return _challenge(request, offered, HTTPStatus.UNPROCESSABLE_ENTITY, notice, typed)
+    visitor = player_of(request.user)
+    try:
+        with transaction.atomic():  # nobody becomes a guest for a seat that is taken
+            player = visitor or create_guest()
+            game = services.accept_challenge(
+                challenge_id=game_id,
+                player=player,
+                words=form.cleaned_data["words"],
+                words_by=form.words_by(game_id),
+            )
+    except services.OwnChallenge:
+        notice = _("This is your own challenge: send its link to a friend.")
+    except services.TooManyGames:
+        notice = too_many_games()
+    except services.ChallengeClosed:
+        if selectors.plays_in(visitor, game_id):
+            notice = _("The cards were dealt already; these words are not part of the shuffle.")
+            game = selectors.game_of(player, game_id)
+            return table_page(request, game, player, HTTPStatus.CONFLICT, notice)
+        notice = ""  # the page says how it ended
+    else:
+        if visitor is None:
+            keep_signed_in(request, player)
+        return redirect("games:table", services.computer_reply(game).pk)
+    offered, words = _challenge_or_404(request, game_id), form.cleaned_data["words"]
+    return _challenge(request, offered, HTTPStatus.CONFLICT, notice, words)
+
+
+@never_cache
+@require_POST
+@says_when_broken
+def decline(request: Request, game_id: UUID) -> HttpResponse:
+    """Say no to a challenge that was made to me."""
+    return _end(request, game_id, services.decline_challenge)
+
+
+@never_cache
+@require_POST
+@says_when_broken
+def withdraw(request: Request, game_id: UUID) -> HttpResponse:
+    """Take back a challenge of mine."""
+    return _end(request, game_id, services.withdraw_challenge)
+
+
+@never_cache
+@require_POST
+@says_when_broken
+def rematch(request: Request, game_id: UUID) -> HttpResponse:
+    """Offer a rematch, or come to the one that is offered to me."""
+    player = player_or_404(request)
+    try:
+        offered = services.offer_rematch(game_id=game_id, player=player)
+    except (selectors.GameNotFound, services.ChallengeClosed):
+        raise Http404 from None
+    except services.TooManyGames:
+        return render(
+            request,
+            "games/cannot.html",
+            {"sentence": too_many_games()},
+            status=HTTPStatus.CONFLICT,
+        )
+    # Whoever pressed has agreed: the page need not ask again, only deal under the seal it shows.
+    query = {"pressed": _mark_of(offered, player)}
+    return redirect(reverse("games:challenge", args=[offered.pk], query=query))
+
+
+def _end(request: Request, game_id: UUID, service: Any) -> HttpResponse:
+    player = player_or_404(request)
+    try:
+        service(challenge_id=game_id, player=player)
+    except selectors.ChallengeNotFound:
+        raise Http404 from None
+    except services.ChallengeClosed:
+        return _challenge(request, _challenge_or_404(request, game_id), HTTPStatus.CONFLICT)
+    return redirect("games:home")
+
+
+def _rules(form: ChallengeForm, custom: CustomRulesForm) -> RuleSet | None:
+    """Return the rules that were chosen, or ``None`` where a form is wrong."""
+    if not form.is_valid():
+        return None
+    if not form.is_custom:
+        return form.rules()
+    return custom.rules() if custom.is_valid() else None
+
+
+def _new_challenge(
+    request: Request,
+    form: ChallengeForm,
+    custom: CustomRulesForm,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    shown = custom.rules() if custom.is_bound and custom.is_valid() else None
+    context = {
+        "form": form,
+        "custom_form": custom,
+        "custom_examples": examples_of(shown or engine.RULE_SETS[engine.DEFAULT_RULE_SET]),
+        "custom_open": form.is_custom or "preview" in request.POST,
+        "with_errors": status != HTTPStatus.OK,
+    }
+    return render(request, "games/new_challenge.html", context, status=status)
+
+
+def _challenge_or_404(request: Request, challenge_id: UUID) -> Challenge:
+    try:
+        return selectors.challenge_for(player_of(request.user), challenge_id)
+    except selectors.ChallengeNotFound:
+        raise Http404 from None
+
+
+def _challenge(
+    request: Request,
+    offered: Challenge,
+    status: int = HTTPStatus.OK,
+    notice: str = "",
+    words: str | None = None,
+) -> HttpResponse:
+    player = player_of(request.user)
+    if offered.state == Challenge.State.ACCEPTED and selectors.plays_in(player, offered.pk):
+        table = reverse("games:table", args=[offered.pk])
+        return HttpResponseClientRedirect(table) if wants_board(request) else redirect(table)
+    terms = terms_of(offered)
+    proposed = secrets.token_hex(8)
+    is_open = selectors.is_open(offered, player)
+    pressed = player is not None and constant_time_compare(
+        request.GET.get("pressed", ""), _mark_of(offered, player)
+    )
+    context: dict[str, Any] = {
+        "challenge": challenge_row(offered, player),
+        "state": offered.state,
+        "anchor": anchor_offered(offered),
+        "is_open": is_open,
+        "end": "" if is_open else _end_of(offered, player),
+        "is_for_me": player is not None and offered.opponent_id == player.pk,
+        "link": request.build_absolute_uri(reverse("games:challenge", args=[offered.pk])),
+        "rule_values": wording.rule_values(terms.rules),
+        "aborted": selectors.count_aborted(offered.maker) if is_open else 0,
+        "notice": notice,
+        "proposal": signed_proposal(offered.pk, proposed),
+        "words": proposed if words is None else words,
+        "words_are_typed": words is not None,
+        "deal_at_once": is_open
+        and not notice
+        and request.GET.get("words") != "own"
+        and (offered.maker.is_computer or pressed),
+    }
+    template = "games/challenge.html#offer" if wants_board(request) else "games/challenge.html"
+    response = render(request, template, context, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _end_of(offered: Challenge, player: User | None) -> str:
+    """Return in a sentence why a challenge cannot be accepted any more."""
+    is_mine = player is not None and offered.maker_id == player.pk
+    match offered.state:
+        case Challenge.State.ACCEPTED:
+            return _("Somebody else has just taken this seat.")
+        case Challenge.State.DECLINED if is_mine:
+            return _("Your challenge was declined.")
+        case Challenge.State.DECLINED:
+            return _("You declined this challenge.")
+        case Challenge.State.WITHDRAWN if is_mine:
+            return _("You took this challenge back, or were away from the open table for long.")
+        case _:
+            return _("This challenge is no longer available.")
+
+
+def _mark_of(offered: Challenge, player: User) -> str:
+    """What shows that ``player`` pressed "Rematch": a link that others made does not deal."""
+    return Signer(salt=f"pressed by {player.pk}").sign(str(offered.pk)).rpartition(":")[2]
