@@ -229,7 +229,6 @@ class TableView:
     announcement: str
     summary: RoundSummary | None
     result: Result | None
-    can_abort: bool
     i_offer_to_cancel: bool
     they_offer_to_cancel: bool
     rematch: Rematch | None
@@ -326,7 +325,6 @@ def table_view(
         announcement=" ".join(said),
         summary=round_summary(unseen, viewer) if unseen else None,
         result=result,
-        can_abort=game.plies < len(Seat) and game.status == Game.Status.RUNNING,
         i_offer_to_cancel=game.cancel_offer == viewer,
         they_offer_to_cancel=they_offer,
         rematch=_rematch(game, viewer, pulse),

@@ -19,6 +19,7 @@ urlpatterns = [
     path("games/<uuid:game_id>/", table.table, name="table"),
     path("games/<uuid:game_id>/play/", table.play, name="play"),
     path("games/<uuid:game_id>/seen/", table.seen, name="seen"),
+    path("games/<uuid:game_id>/more/", table.more, name="more"),
     path("games/<uuid:game_id>/after-move/", table.after_move, name="after_move"),
     path("games/<uuid:game_id>/log/", table.log, name="log"),
     path("games/<uuid:game_id>/rules/", rules.game_rules, name="game_rules"),

@@ -23,6 +23,7 @@ from .ending import (
     abort,
     agree_to_cancel,
     decline_to_cancel,
+    may_be_aborted,
     offer_to_cancel,
     resign,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "decline_to_cancel",
     "dismiss_summary",
     "make_challenge",
+    "may_be_aborted",
     "offer_rematch",
     "offer_to_cancel",
     "play_card",

@@ -109,6 +109,11 @@ def decline_to_cancel(*, game_id: UUID, player: User) -> Game:
         return game
 
 
+def may_be_aborted(game: Game) -> bool:
+    """Return whether not each has played once."""
+    return game.status == Game.Status.RUNNING and game.plies < len(Seat)
+
+
 def may_offer_to_cancel(game: Game, seat: Seat) -> bool:
     """Return whether enough cards were played since ``seat`` last offered."""
     offers = Event.objects.filter(game=game, kind=Event.Kind.CANCEL_OFFERED, seat=seat)
@@ -151,7 +156,7 @@ def _ended(game: Game, state: GameState, seat: Seat, how: Event.Kind) -> GameSta
 
 
 def _check_abort(game: Game, player: User) -> None:
-    if game.plies >= len(Seat):
+    if not may_be_aborted(game):
         raise NotPossible(Why.TOO_LATE)
     # Of two games called off at once the second counts the first (SQLite has one writer anyway).
     User.objects.select_for_update().get(pk=player.pk)

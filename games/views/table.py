@@ -24,6 +24,7 @@ from .. import engine, selectors, services
 from ..forms import AfterMoveForm, ComputerGameForm, PlayForm, SeenForm
 from ..models import Game
 from ..selectors import Pulse
+from ..services import may_be_aborted
 from ..snapshot import published_anchor, read_state
 from ..table import Phase, TableView, game_row, log_rounds, table_view
 from .access import game_or_404, player_or_404, says_when_broken, wants_board
@@ -107,19 +108,43 @@ def seen(request: Request, game_id: UUID) -> HttpResponse:
 
 
 @never_cache
+@require_safe
+@says_when_broken
+def more(request: Request, game_id: UUID) -> HttpResponse:
+    """What is seldom done at a table: choosing where a move leads, and ending the game."""
+    player = player_or_404(request)
+    return _more(request, game_or_404(player, game_id), player)
+
+
+@never_cache
 @require_POST
 @says_when_broken
 def after_move(request: Request, game_id: UUID) -> HttpResponse:
-    """Choose at the table where I go after a move."""
+    """Choose where I go after a move, in this game and all others."""
     player = player_or_404(request)
     game = game_or_404(player, game_id)
     form = AfterMoveForm(request.POST)
     if not form.is_valid():
-        notice = _("The table could not read that. Nothing was changed.")
-        return table_page(request, game, player, HTTPStatus.BAD_REQUEST, notice)
+        return _more(request, game, player, form)
     player.after_move = User.AfterMove(form.cleaned_data["after_move"])
     player.save(update_fields=["after_move"])
-    return moved(request, player, game)
+    return redirect("games:table", game.pk)
+
+
+def _more(
+    request: Request, game: Game, player: User, form: AfterMoveForm | None = None
+) -> HttpResponse:
+    if game.status == Game.Status.FINISHED:
+        return redirect("games:table", game.pk)
+    seat = game.seat_of(player)
+    context = {
+        "game_id": game.pk,
+        "form": form or AfterMoveForm(initial={"after_move": player.after_move}),
+        "can_abort": may_be_aborted(game),
+        "can_offer": not game.cancel_offer and not game.player(seat.other).is_computer,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    return render(request, "games/more.html", context, status=status)
 
 
 @never_cache
@@ -186,7 +211,6 @@ def table_page(
         "waiting_count": table.waiting,
         "move_id": uuid.uuid4(),
         "notice": notice,
-        "after_move_form": AfterMoveForm(initial={"after_move": player.after_move}),
     }
     if table.phase is Phase.OVER and table.other.is_computer:
         context["play_again_form"] = ComputerGameForm(initial=_same_terms(game))

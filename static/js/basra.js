@@ -150,7 +150,6 @@
       chosen: all("input[type=radio]:checked", board).map(function (input) {
         return [input.name, input.value];
       }),
-      selects: all("select", board).map(function (select) { return [select.id, select.value]; }),
       focus: board.contains(focused) && focused !== board ? placeOf(focused) : null
     };
   }
@@ -161,9 +160,6 @@
       if (kept.chosen.some(function (one) { return one[0] === input.name && one[1] === input.value; })) {
         input.checked = true;
       }
-    });
-    kept.selects.forEach(function (one) {
-      if (one[0] && show(one[0])) show(one[0]).value = one[1];
     });
     var focused = kept.focus && elementAt(kept.focus);
     if (focused) focused.focus();
@@ -331,8 +327,8 @@
       link.textContent = link.dataset.copied;
       return;
     }
-    if (link.dataset.opens) {
-      if (openHelp()) event.preventDefault();
+    if (link.hasAttribute("data-opens")) {
+      if (openHelp(link)) event.preventDefault();
       return;
     }
     event.preventDefault();
@@ -340,10 +336,24 @@
     if (show("status")) show("status").focus();
   });
 
-  function openHelp() {
+  // The keys stand on the rules page; they are fetched when somebody asks for them.
+  function openHelp(link) {
     var dialog = show("keys-dialog");
-    if (!dialog || !dialog.showModal) return false;
-    dialog.showModal();
+    if (!link || !window.fetch || !window.HTMLDialogElement) return false;
+    if (dialog) {
+      dialog.showModal();
+      return true;
+    }
+    fetch(link.href).then(function (answer) { return answer.text(); }).then(function (text) {
+      var keys = new DOMParser().parseFromString(text, "text/html").getElementById("keys");
+      dialog = document.createElement("dialog");
+      dialog.id = "keys-dialog";
+      dialog.setAttribute("aria-label", keys.querySelector("h2").textContent);
+      keys.querySelector("form").hidden = false;
+      while (keys.firstChild) dialog.appendChild(keys.firstChild);
+      document.body.appendChild(dialog);
+      dialog.showModal();
+    }).catch(function () { window.location.assign(link.href); });
     return true;
   }
 
@@ -361,7 +371,7 @@
     if (key) {
       if (pick(key)) event.preventDefault();
     } else if (event.key === "?" || event.key === "؟") {
-      if (openHelp()) event.preventDefault();
+      if (openHelp(document.querySelector("[data-opens]"))) event.preventDefault();
     } else if (event.code === "KeyN" && !event.shiftKey) {
       var next = document.querySelector("[data-next]:not([hidden])");
       if (next) next.click();

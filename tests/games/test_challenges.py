@@ -515,7 +515,7 @@ def test_nothing_of_the_old_game_is_in_the_rematch() -> None:
     assert new.anchor != cast.as_it_is(old).anchor
     page = cast.text_of(cast.look(cast.browser_of(karim), "table", new))
     assert "resigned" not in page
-    assert "uncounted" not in page.partition("More")[0]
+    assert 'id="cancel-offer"' not in page
 
 
 def test_the_database_itself_knows_one_rematch_of_a_game() -> None:

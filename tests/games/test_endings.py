@@ -76,7 +76,8 @@ def test_a_game_that_is_over_cannot_be_ended_again() -> None:
             response = cast.post(browser, page, game, form)
             assert response.status_code == 409
             assert "over already" in cast.text_of(response)
-        assert cast.look(browser, "resign", game).status_code == 302
+        for page in ("resign", "abort", "more"):
+            assert cast.look(browser, page, game).status_code == 302
     assert cast.everything_stored() == before
 
 
@@ -103,7 +104,7 @@ def test_nobody_else_can_end_a_game() -> None:
     for browser in (cast.browser_of(), cast.browser_of(cast.person("Salma"))):
         for page in ("resign", "abort", "cancel", "rematch", "after_move"):
             assert cast.post(browser, page, game, {"answer": "offer"}).status_code == 404
-        for page in ("resign", "abort", "game_rules"):
+        for page in ("resign", "abort", "game_rules", "more"):
             assert cast.look(browser, page, game).status_code == 404
     assert cast.as_it_is(game).status == Game.Status.RUNNING
 
@@ -111,7 +112,7 @@ def test_nobody_else_can_end_a_game() -> None:
 @pytest.mark.parametrize("plies", [0, 1])
 def test_a_game_is_called_off_before_each_has_played_once(plies: int) -> None:
     game = two_at_a_table(plies=plies)
-    assert "Call the game off" in page_of(game, A)
+    assert "Call the game off" in page_of(game, A, "more")
     assert cast.post(cast.browser_of(game.player_a), "abort", game, {}).status_code == 302
     over = cast.as_it_is(game)
     assert (over.status, over.winner, over.reason) == ("finished", "", "aborted")
@@ -122,7 +123,7 @@ def test_a_game_is_called_off_before_each_has_played_once(plies: int) -> None:
 
 def test_once_each_has_played_a_game_cannot_be_called_off() -> None:
     game = two_at_a_table(plies=2)
-    assert "Call the game off" not in page_of(game, A)
+    assert "Call the game off" not in page_of(game, A, "more")
     response = cast.post(cast.browser_of(game.player_a), "abort", game, {})
     assert response.status_code == 409
     assert "Each of you has played already" in cast.text_of(response)
@@ -150,9 +151,8 @@ def test_three_games_a_day_can_be_called_off_and_the_next_challenge_tells_how_ma
 def test_the_computer_can_be_called_off_but_never_agrees_to_cancel() -> None:
     mona = cast.person("Mona")
     game = cast.sit_down_with_the_computer(mona)
-    assert "Offer to end the game" not in cast.text_of(
-        cast.look(cast.browser_of(mona), "table", game)
-    )
+    more = cast.text_of(cast.look(cast.browser_of(mona), "more", game))
+    assert "Offer to end the game" not in more
     refused = cast.post(cast.browser_of(mona), "cancel", game, {"answer": "offer"})
     assert refused.status_code == 409
     assert "computer always plays on" in cast.text_of(refused)

@@ -253,6 +253,6 @@ def test_a_place_to_go_that_does_not_exist_is_refused(value: str) -> None:
     mona = cast.person("Mona")
     game = cast.sit_down(mona, cast.person("Karim"))
     response = cast.post(cast.browser_of(mona), "after_move", game, {"after_move": value})
-    assert response.status_code == 400
+    assert response.status_code == 422
     mona.refresh_from_db()
     assert mona.after_move == User.AfterMove.STAY
