@@ -1,4 +1,4 @@
-"""`make test`: the suite on SQLite with the browser, then on PostgreSQL what touches a database.
+"""`make test`: the suite on SQLite, what touches a database on PostgreSQL as well, and the browser.
 
 Arguments go to pytest. The last lines tell what ran, what was left out, and how it ended.
 """
@@ -12,6 +12,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 from xml.etree import ElementTree as ET
 
 from tools import browser
@@ -54,40 +55,76 @@ def main(arguments: list[str]) -> int:
         notes = ["Browser tests were LEFT OUT: there is no Chromium or Chrome, and none could be"]
         notes += ["fetched. Install one, or name it: BASRA_CHROMIUM=/path/to/chrome make test"]
 
-    runs = [pytest("SQLite", [*without_browser, *arguments], {})]
+    # The two databases at once, and the browser alone after them: it looks at the clock.
+    without = ["-m", "not browser", *arguments]
     try:
-        with postgresql(fast=True) as url:
-            # The engine knows no database and the browser no difference: once is enough.
-            environment = {"BASRA_TEST_DATABASE_URL": url, "BASRA_TEST_ONLY_DATABASE": "yes"}
-            again = [*arguments, "--ignore=tests/e2e", "--ignore=tests/engine"]
-            runs.append(pytest("PostgreSQL", again, environment))
+        with (
+            postgresql(fast=True) as url,
+            Started(
+                "PostgreSQL",
+                [
+                    # The engine knows no database and the browser no difference: once is enough.
+                    *without,
+                    "--ignore=tests/e2e",
+                    "--ignore=tests/engine",
+                ],
+                {"BASRA_TEST_DATABASE_URL": url, "BASRA_TEST_ONLY_DATABASE": "yes"},
+            ) as beside,
+        ):
+            runs = [Started("SQLite", [*without_browser, *without]).run(), beside.run()]
     except DidNotStart as error:
         notes.append(str(error))
+        runs = [Started("SQLite", [*without_browser, *without]).run()]
         runs.append(Run("PostgreSQL did not start", code=1, failed=1))
+    if not without_browser:
+        runs.append(Started("Browser", ["-m", "browser", *arguments]).run())
     return sum_up(runs, notes)
 
 
-def pytest(name: str, arguments: list[str], environment: dict[str, str]) -> Run:
-    """Run pytest once, and count."""
-    print(f"\n— {name} —", flush=True)
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments],
-            env={**os.environ, **environment},
-            check=False,
+class Started:
+    """A run of pytest that goes on by itself; what it prints is shown when it has ended."""
+
+    def __init__(
+        self, name: str, arguments: list[str], environment: dict[str, str] | None = None
+    ) -> None:
+        self.name = name
+        self.started = time.monotonic()
+        self.folder = tempfile.TemporaryDirectory()
+        self.report = Path(self.folder.name) / "report.xml"
+        self.output = (Path(self.folder.name) / "output").open("w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-q", f"--junitxml={self.report}", *arguments],
+            env={**os.environ, **(environment or {})},
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
         )
-        run = Run(name, done.returncode, seconds=time.monotonic() - started)
-        if report.exists():
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        # Nothing of it is left when the database it uses goes away.
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+    def run(self) -> Run:
+        """Wait for its end, show what it printed, and count."""
+        code = self.process.wait()
+        run = Run(self.name, code, seconds=time.monotonic() - self.started)
+        self.output.seek(0)
+        print(f"\n— {self.name} —", self.output.read(), sep="\n", flush=True)
+        if self.report.exists():
             # Written by our own pytest a moment ago.
-            for suite in ET.parse(report).getroot().iter("testsuite"):  # noqa: S314
+            for suite in ET.parse(self.report).getroot().iter("testsuite"):  # noqa: S314
                 counts = {key: int(suite.get(key, "0")) for key in ("tests", "skipped")}
                 wrong = int(suite.get("failures", "0")) + int(suite.get("errors", "0"))
                 run.failed += wrong
                 run.skipped += counts["skipped"]
                 run.passed += counts["tests"] - counts["skipped"] - wrong
-    return run
+        self.output.close()
+        self.folder.cleanup()
+        return run
 
 
 def sum_up(runs: list[Run], notes: list[str]) -> int:

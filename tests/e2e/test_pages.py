@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from accounts.guests import create_guest
 from games import selectors, services
+from tests import cast
 
 from .table import (
     CHOICE,
@@ -17,13 +18,13 @@ from .table import (
     CROWDED,
     Table,
     address,
+    address_of_offer,
     dealt_game,
     lay,
+    offer_of_the_computer,
     play_elsewhere,
-    sealed_game,
     sign_in,
     sit_down,
-    watch,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ WHAT_OVERFLOWS = """dir => {
         for (let up = one.parentElement; up; up = up.parentElement) {
             if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
         }
-        return false;
+        return Boolean(one.closest(".hidden"));
     };
     return [...document.querySelectorAll("body *")].filter(one => {
         const box = one.getBoundingClientRect();
@@ -47,17 +48,10 @@ WHAT_OVERFLOWS = """dir => {
     }).map(one => one.outerHTML.slice(0, 100));
 }"""
 MOST_REQUESTS = 6
-
-
-def test_no_page_breaks_a_policy_or_asks_another_site(
-    desktop: Page, live_server: LiveServer
-) -> None:
-    player = create_guest()
-    sign_in(desktop, live_server.url, player)
-    complaints = watch(desktop, live_server.url)
-    for page in pages_of(live_server.url, player).values():
-        desktop.goto(page)
-    assert complaints == []
+FINGER = 44
+"""Pixels that a finger needs."""
+OF_THE_SIZE = {"runOnly": ["color-contrast", "target-size", "scrollable-region-focusable"]}
+"""What axe finds on a phone and not in a larger window."""
 
 
 def test_a_first_visit_to_the_table_takes_few_requests(
@@ -81,11 +75,30 @@ def test_every_page_is_accessible(desktop: Page, live_server: LiveServer) -> Non
     for name, page in pages_of(live_server.url, player).items():
         desktop.goto(page)
         found += violations(desktop, name)
+        if name == "a new challenge":
+            desktop.get_by_text("More: rules of your own").click()
+            found += violations(desktop, "own rules")
+        if name == "an offer to end the game":
+            expect(desktop.get_by_text("You are asked to end this game uncounted.")).to_be_visible()
+            found += violations(desktop, "with its notice")
         if name == "a choice":
             desktop.keyboard.press("2")
             found += violations(desktop, "a card is chosen")
             desktop.keyboard.press("?")
             found += violations(desktop, "the help is open")
+    assert found == []
+
+
+def test_every_page_is_accessible_on_a_phone(phone: Page, live_server: LiveServer) -> None:
+    phone.emulate_media(reduced_motion="reduce")
+    player = create_guest()
+    sign_in(phone, live_server.url, player)
+    found: list[str] = []
+    for name, page in pages_of(live_server.url, player).items():
+        phone.goto(page)
+        for summary in phone.locator("summary").all():
+            summary.tap()
+        found += told(name, Axe().run(phone, options=OF_THE_SIZE).response["violations"])
     assert found == []
 
 
@@ -103,7 +116,13 @@ def test_nothing_is_cut_off_on_a_phone(
         phone.goto(page)
         if phone.get_by_role("group", name="Your hand").count():
             Table(phone).label(1).tap()
+        if name == "a new challenge":
+            phone.get_by_text("More: rules of your own").tap()
         found[name] = phone.evaluate(WHAT_OVERFLOWS, direction)
+        own_name = phone.get_by_role("banner").locator(".me-link")
+        box = own_name.bounding_box()
+        assert box is not None
+        assert box["width"] >= FINGER, name
         assert phone.evaluate("document.documentElement.scrollWidth") <= 360, name
     assert {name: parts for name, parts in found.items() if parts} == {}
 
@@ -121,7 +140,7 @@ def test_cards_have_names(desktop: Page, live_server: LiveServer) -> None:
 
 def pages_of(site: str, player: User) -> dict[str, str]:
     """The pages of `player`, who has a game in every phase, each with its address."""
-    sealed = sealed_game(player)
+    sealed = offer_of_the_computer(player)
     _, fresh = dealt_game(player=player)
     _, choice = dealt_game(player=player)
     lay(choice, *CHOICE)
@@ -134,25 +153,70 @@ def pages_of(site: str, player: User) -> dict[str, str]:
     lay(over, mine="QC KC", theirs="QD KD", floor="2S")
     play_elsewhere(over, player)
     return {
+        **pages_with_another_player(site, player),
         "home": site,
-        "words": f"{address(site, sealed)}?words=own",
+        "words": f"{address_of_offer(site, sealed)}?words=own",
         "a fresh table": address(site, fresh),
         "a choice": address(site, choice),
         "a crowded floor": address(site, crowded),
         "a round is over": address(site, counted),
         "the game is over": address(site, over),
         "the log": f"{address(site, over)}log/",
+        "the check of a deal": f"{address(site, counted)}fairness/",
+        "the rules of a game": f"{address(site, over)}rules/",
         "rules": f"{site}/rules/",
         "a rule set": f"{site}/rules/standard/",
         "my name": f"{site}/account/name/",
     }
 
 
+def pages_with_another_player(site: str, player: User) -> dict[str, str]:
+    """The pages of `player` with somebody else: offers, and a game in every state."""
+    other = cast.person("M" * 24)
+    mine, listed, gone = (cast.offer(player, seed=seed, listed=seed == 2) for seed in (1, 2, 3))
+    services.withdraw_challenge(challenge_id=gone.pk, player=player)
+    theirs = cast.offer(other, seed=4, listed=True)
+    asked = cast.sit_down(other, player, seed=5)
+    services.offer_to_cancel(game_id=asked.pk, player=other)
+    waiting = cast.play_until_ply(cast.sit_down(other, player, seed=6), 2)
+    if cast.player_to_play(waiting) == player:
+        waiting = cast.play_one(waiting)
+    services.offer_to_cancel(game_id=waiting.pk, player=player)
+    over, offered, accepting = (
+        services.resign(game_id=cast.sit_down(other, player, seed=seed).pk, player=other)
+        for seed in (7, 8, 9)
+    )
+    services.offer_rematch(game_id=offered.pk, player=player)
+    rematch = services.offer_rematch(game_id=accepting.pk, player=other)
+    return {
+        "a new challenge": f"{site}/challenges/new/",
+        "the open table": f"{site}/challenges/",
+        "my offer": address_of_offer(site, mine),
+        "my offer in the list": address_of_offer(site, listed),
+        "an offer taken back": address_of_offer(site, gone),
+        "an offer": address_of_offer(site, theirs),
+        "a rematch": address_of_offer(site, rematch),
+        "an offer to end the game": address(site, asked),
+        "waiting, with my offer to end the game": address(site, waiting),
+        "more": f"{address(site, asked)}more/",
+        "resigning": f"{address(site, asked)}resign/",
+        "calling off": f"{address(site, asked)}abort/",
+        "a game with somebody is over": address(site, over),
+        "my rematch is offered": address(site, offered),
+        "a rematch is offered to me": address(site, accepting),
+    }
+
+
 def violations(page: Page, name: str) -> list[str]:
     """What axe finds wrong with the page as it is, and with its contrast in the dark."""
     page.emulate_media(color_scheme="light")
-    found = Axe().run(page).response["violations"]
+    found = told(name, Axe().run(page).response["violations"])
     page.emulate_media(color_scheme="dark")
     # The script is in the page by now; only the colours have changed.
-    found += page.evaluate("axe.run({runOnly: ['color-contrast']}).then(one => one.violations)")
+    dark = page.evaluate("axe.run({runOnly: ['color-contrast']}).then(one => one.violations)")
+    return found + told(name, dark)
+
+
+def told(name: str, found: list[Any]) -> list[str]:
+    """Each fault in a line."""
     return [f"{name}: {one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]

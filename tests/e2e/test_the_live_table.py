@@ -19,10 +19,14 @@ from .table import (
     CROWDED,
     Table,
     address,
+    address_of_offer,
     dealt_game,
     lay,
+    look_away,
     my_plays,
-    sealed_game,
+    offer_of_the_computer,
+    requests_of,
+    sign_in,
     sit_down,
     start_game,
 )
@@ -41,10 +45,6 @@ KEEP_WHAT_IS_SPOKEN = """
         .observe(place, {childList: true, characterData: true, subtree: true});
     });
 """
-LOOK_AWAY = """hidden => {
-    Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
-    document.dispatchEvent(new Event("visibilitychange"));
-}"""
 A_POLL = 3_100
 """Milliseconds, a little more than between two polls."""
 
@@ -89,10 +89,10 @@ def test_the_help_opens_and_closes_by_keys(desktop: Page, live_server: LiveServe
     keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     assert table.chosen() == [table.codes()[0]], "Escape closed the help and nothing else"
-    assert table.focused() != "BODY"
+    table.expect_focus()
     keyboard.press("Escape")
     assert table.chosen() == []
-    assert table.focused() != "BODY"
+    table.expect_focus()
     assert my_plays() == []
 
 
@@ -119,16 +119,16 @@ def test_keys_are_letters_while_own_words_are_typed(desktop: Page, live_server: 
     expect(words).to_have_value("1 tea? 4 mints!")
     expect(desktop.get_by_role("dialog")).to_have_count(0)
     words.press("Enter")
-    table = Table(desktop)
-    table.expect_my_turn()
-    assert table.focused() != "BODY"
+    Table(desktop).expect_my_turn()
 
 
 def test_a_game_that_was_sealed_earlier_is_dealt_when_it_is_opened(
     desktop: Page, live_server: LiveServer
 ) -> None:
     player = create_guest()
-    sit_down(desktop, live_server.url, player, sealed_game(player)).expect_my_turn()
+    sign_in(desktop, live_server.url, player)
+    desktop.goto(address_of_offer(live_server.url, offer_of_the_computer(player)))
+    Table(desktop).expect_my_turn()
 
 
 def test_where_captures_overlap_the_chosen_one_lands(
@@ -204,7 +204,7 @@ def test_an_interrupted_reply_arrives_by_itself(
     with desktop.expect_response(address(live_server.url, game)):
         desktop.clock.fast_forward(A_POLL)  # it finds nothing new
     expect(desktop.get_by_role("link", name="The whole log")).to_be_visible()
-    assert table.focused() == "SUMMARY"
+    expect(desktop.locator("#log summary")).to_be_focused()
 
     version = table.version()
     monkeypatch.setattr(tasks, "_INTERRUPTED_FOR", timedelta(0))
@@ -213,19 +213,20 @@ def test_an_interrupted_reply_arrives_by_itself(
     table.expect_board_after(version)
     table.expect_my_turn()
     expect(desktop.get_by_role("link", name="The whole log")).to_be_visible()
-    assert table.focused() != "BODY"
+    table.expect_focus()
 
 
 def test_a_choice_is_left_alone(desktop: Page, live_server: LiveServer) -> None:
     desktop.clock.install()
     table = start_game(desktop, live_server.url)
-    asked: list[str] = []
-    desktop.on("request", lambda request: asked.append(request.url))
+    asked = requests_of(desktop)
     desktop.keyboard.press("1")
     for _ in range(3):
         desktop.clock.fast_forward(A_POLL)
         desktop.wait_for_timeout(100)
-    assert asked == [], "on my turn nothing can happen that the table would have to ask for"
+    assert asked == [], "the computer does nothing meanwhile"
+    with desktop.expect_response(desktop.url):  # for the number of other games that wait
+        desktop.clock.fast_forward(30_000)
     assert table.chosen() == [table.codes()[0]]
     expect(table.hand.first).to_be_focused()
 
@@ -236,13 +237,12 @@ def test_a_table_that_nobody_looks_at_asks_for_nothing_and_is_renewed_on_return(
     table, game = wait_for_a_reply(desktop, live_server, monkeypatch)
     services.computer_reply(game_by_id(game.pk))
     version = table.version()
-    asked: list[str] = []
-    desktop.on("request", lambda request: asked.append(request.url))
-    desktop.evaluate(LOOK_AWAY, True)
+    asked = requests_of(desktop)
+    look_away(desktop, hidden=True)
     desktop.clock.fast_forward(A_POLL)
     desktop.wait_for_timeout(200)
     assert asked == []
-    desktop.evaluate(LOOK_AWAY, False)
+    look_away(desktop, hidden=False)
     table.expect_board_after(version)
     table.expect_my_turn()
 
@@ -292,7 +292,7 @@ def test_a_round_of_a_longer_game_ends_with_a_summary_that_stays(
     desktop.get_by_role("button", name="Continue").click()
     expect(heading).to_have_count(0)
     table.expect_my_turn()
-    assert table.focused() != "BODY"
+    table.expect_focus()
 
 
 def wait_for_a_reply(

@@ -136,13 +136,13 @@ def test_a_stale_tab_is_told_and_renewed(desktop: Page, live_server: LiveServer)
     expect(notice).to_contain_text("your card was not played")
     expect(table.board).to_have_attribute("data-version", Table(other).version())
     assert my_plays(game) == landed
-    assert table.focused() != "BODY"
+    table.expect_focus()
 
     table.play_first_card()
     expect(notice).to_be_visible()
     notice.get_by_role("link", name="Close").click()
     expect(notice).to_have_count(0)
-    assert table.focused() != "BODY"
+    table.expect_focus()
 
 
 def test_without_a_network_the_choice_is_kept_and_the_retry_lands_once(
@@ -252,7 +252,7 @@ def assert_failure_is_told(table: Table, fail: Callable[[Route], None]) -> None:
     expect(notice_of(table)).to_be_visible()
     assert table.version() == version
     assert table.chosen() == chosen
-    assert table.focused() != "BODY"
+    table.expect_focus()
     page.unroute(PLAY)
 
 
@@ -262,7 +262,7 @@ def try_again(table: Table) -> None:
     table.page.get_by_role("button", name="Try again").click()
     table.expect_board_after(version)
     expect(notice_of(table)).to_have_count(0)
-    assert table.focused() != "BODY"
+    table.expect_focus()
 
 
 def notice_of(table: Table) -> Locator:

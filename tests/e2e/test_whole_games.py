@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from games.models import Game
 
-from .table import Table, my_plays, watch
+from .table import Table, expect_score_adds_up, my_plays, press_tab_to, watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -37,7 +37,7 @@ def test_a_whole_game_by_touch_on_a_phone(phone: Page, live_server: LiveServer) 
         assert plays <= MOST_PLAYS
 
     assert len(my_plays()) == plays
-    assert_score_adds_up(phone)
+    expect_score_adds_up(phone)
     table.play_again.tap()
     table.expect_my_turn()
     assert Game.objects.count() == 2
@@ -59,16 +59,16 @@ def test_a_whole_game_by_keyboard_alone(desktop: Page, live_server: LiveServer) 
         else:
             play_by_digits(table)
         table.expect_board_after(version)
-        assert table.focused() != "BODY"
+        table.expect_focus()
         plays += 1
         assert plays <= MOST_PLAYS
 
     assert len(my_plays()) == plays
-    assert_score_adds_up(desktop)
+    expect_score_adds_up(desktop)
     press_tab_to(desktop, desktop.get_by_role("button", name="Put the summary away"))
     desktop.keyboard.press("Enter")
     expect(desktop.get_by_role("table", name="Final score")).to_be_visible()
-    assert table.focused() != "BODY"
+    table.expect_focus()
     press_tab_to(desktop, table.play_again)
     desktop.keyboard.press("Enter")
     table.expect_my_turn()
@@ -94,7 +94,7 @@ def test_a_whole_game_without_javascript(without_script: Page, live_server: Live
         assert plays <= MOST_PLAYS
 
     assert len(my_plays()) == plays
-    assert_score_adds_up(page)
+    expect_score_adds_up(page)
     page.get_by_role("button", name="Put the summary away").click()
     expect(page.get_by_role("table", name="Final score")).to_be_visible()
     table.play_again.click()
@@ -122,15 +122,6 @@ def play_by_arrows(table: Table) -> None:
     page.keyboard.press("Space")
 
 
-def press_tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until one of `wanted` has the focus."""
-    for _ in range(30):
-        if wanted.evaluate_all("all => all.includes(document.activeElement)"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{wanted} is not reached by Tab")
-
-
 def labels(table: Table) -> list[Locator]:
     """The pictures of the cards in hand."""
     return [table.label(index) for index in range(table.hand.count())]
@@ -148,15 +139,3 @@ def assert_all_in_view(page: Page, wanted: list[Locator]) -> None:
         assert box["y"] >= 0
         assert box["x"] + box["width"] <= size["width"]
         assert box["y"] + box["height"] <= size["height"]
-
-
-def assert_score_adds_up(page: Page) -> None:
-    """Check that the lines of the round's summary add up to its points, and those to the total."""
-    rows: dict[str, tuple[int, int]] = {}
-    for row in page.get_by_role("table", name="Round 1").get_by_role("row").all()[1:]:
-        mine, theirs = row.get_by_role("cell").all_inner_texts()
-        rows[row.get_by_role("rowheader").inner_text()] = int(mine), int(theirs)
-    cards, points, total = rows.pop("Cards"), rows.pop("Points of the round"), rows.pop("Total")
-    assert sum(cards) <= 52
-    assert points == tuple(map(sum, zip(*rows.values(), strict=True)))
-    assert total == points, "it is the only round"

@@ -101,6 +101,7 @@ TABLE: dict[str, list[Row]] = {
         ("POST", OPPONENTS, (OPPONENTS_TURN, JUST_DEALT), 302),
         ("POST", PLAYERS, GAMES, 409),
     ],
+    "games:more": [("GET", PLAYERS, RUNNING, 200), ("GET", PLAYERS, OVER, 302)],
     "games:seen": [("POST", PLAYERS, GAMES, 302)],
     "games:after_move": [("POST", PLAYERS, GAMES, 302)],
     "games:log": _A_PAGE_OF_THE_PLAYERS,
