@@ -27,7 +27,6 @@ from .engine import (
     RecordedPlay,
     RecordedRound,
     RecordedScore,
-    RoundResult,
     Seat,
     SeatView,
 )
@@ -41,7 +40,7 @@ from .snapshot import (
     read_play,
     terms_of,
 )
-from .table import CardFace, RoundSummary, card_face, faces, score_lines
+from .table import CardFace, RoundSummary, card_face, faces, summary_of
 
 LAST = "last"
 """Asks for the latest position, whichever that is by then."""
@@ -350,7 +349,7 @@ def _view(
         bottom=sides[bottom],
         floor=faces(view.floor),
         move=next((move for move in log if move.is_current), None),
-        summary=_summary(finished, bottom, names, viewer) if finished else None,
+        summary=summary_of(finished, names, mine=bottom, viewer=viewer) if finished else None,
         result=_result(view, names, viewer),
         log_round=log_round,
         log=log,
@@ -430,30 +429,6 @@ def _time(at: str | None) -> datetime | None:
         return None
     # The first and the last year there is could leave the calendar in another time zone.
     return time if time and 1 < time.year < 9999 else None
-
-
-def _summary(
-    result: RoundResult, bottom: Seat, names: Pair[str], viewer: Seat | None
-) -> RoundSummary:
-    mine, theirs = bottom, bottom.other
-    return RoundSummary(
-        number=result.number,
-        my_cards=result.cards[mine],
-        their_cards=result.cards[theirs],
-        lines=tuple(score_lines(result.score[mine], result.score[theirs])),
-        my_points=result.score[mine].total,
-        their_points=result.score[theirs].total,
-        my_total=result.totals[mine],
-        their_total=result.totals[theirs],
-        carried=result.carried,
-        left_over=_left_over(result, names, viewer),
-    )
-
-
-def _left_over(result: RoundResult, names: Pair[str], viewer: Seat | None) -> str:
-    to = result.left_over_to
-    name = None if to is None or to is viewer else names[to]
-    return wording.left_over_sentence(result.left_over, to_nobody=to is None, name=name)
 
 
 def _result(view: SeatView, names: Pair[str], viewer: Seat | None) -> str:

@@ -20,6 +20,7 @@ from . import wording
 from .engine import (
     Capture,
     Card,
+    Pair,
     RoundResult,
     RoundScore,
     RuleSet,
@@ -323,7 +324,7 @@ def table_view(
         log=tuple(reversed(steps)),
         status=status,
         announcement=" ".join(said),
-        summary=round_summary(unseen, viewer) if unseen else None,
+        summary=round_summary(game, unseen, viewer) if unseen else None,
         result=result,
         i_offer_to_cancel=game.cancel_offer == viewer,
         they_offer_to_cancel=they_offer,
@@ -409,21 +410,29 @@ def challenge_row(challenge: Challenge, viewer: User | None) -> ChallengeRow:
     )
 
 
-def round_summary(finished: FinishedRound, viewer: Seat) -> RoundSummary:
+def round_summary(game: Game, finished: FinishedRound, viewer: Seat) -> RoundSummary:
     """Return what a finished round brought, with ``viewer``'s side first."""
-    result = load_result(finished)
-    mine, theirs = viewer, viewer.other
+    names = Pair(game.player_a.shown_name, game.player_b.shown_name)
+    return summary_of(load_result(finished), names, mine=viewer, viewer=viewer)
+
+
+def summary_of(
+    result: RoundResult, names: Pair[str], *, mine: Seat, viewer: Seat | None
+) -> RoundSummary:
+    """Return a round's result with the side ``mine`` first; ``viewer`` is called "you"."""
+    theirs, to = mine.other, result.left_over_to
+    name = None if to is None or to is viewer else names[to]
     return RoundSummary(
         number=result.number,
         my_cards=result.cards[mine],
         their_cards=result.cards[theirs],
-        lines=tuple(score_lines(result.score[mine], result.score[theirs])),
+        lines=tuple(_score_lines(result.score[mine], result.score[theirs])),
         my_points=result.score[mine].total,
         their_points=result.score[theirs].total,
         my_total=result.totals[mine],
         their_total=result.totals[theirs],
         carried=result.carried,
-        left_over=_left_over(result, viewer),
+        left_over=wording.left_over_sentence(result.left_over, to_nobody=to is None, name=name),
     )
 
 
@@ -462,7 +471,7 @@ def log_rounds(
     viewer: Seat,
 ) -> list[LogRound]:
     """Return the full log of a game, round by round."""
-    summaries = {one.number: round_summary(one, viewer) for one in finished if one.result}
+    summaries = {one.number: round_summary(game, one, viewer) for one in finished if one.result}
     steps: dict[int, list[Step | Note]] = {}
     number = 1
     for step in told(game, plays, events, viewer):
@@ -555,7 +564,7 @@ def _result(game: Game, viewer: Seat) -> Result | None:
     return Result(i_won, wording.outcome_sentence(outcome, i_won=i_won, other=other))
 
 
-def score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:
+def _score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:
     """Every component that anybody scored in; the majority always, since it is always asked."""
     lines = [ScoreLine(_("Most cards"), mine.majority, theirs.majority)]
     optional = (
@@ -571,18 +580,3 @@ def score_lines(mine: RoundScore, theirs: RoundScore) -> list[ScoreLine]:
 
 def _singles(score: RoundScore) -> int:
     return sum(points for _card, points in score.singles)
-
-
-def _left_over(result: RoundResult, viewer: Seat) -> str:
-    if not result.left_over:
-        return ""
-    cards = " ".join(wording.isolated_symbol(card) for card in result.left_over)
-    if result.left_over_to is None:
-        return _("%(cards)s stayed on the floor and went to nobody.") % {"cards": cards}
-    if result.left_over_to is viewer:
-        return _("You took last, so the cards left on the floor went to you: %(cards)s") % {
-            "cards": cards
-        }
-    return _("The other player took last, so the cards left on the floor went there: %(cards)s") % {
-        "cards": cards
-    }

@@ -108,7 +108,6 @@ def test_a_game_to_51_begins_and_ends_in_two_browsers(
     expect(monas.board).to_be_visible()
     play_to_the_end([monas, karims], plays=2)
 
-    rounds = 0
     while not karims.is_over():
         play_to_the_last_deal(Game.objects.get())
         for table in (monas, karims):
@@ -116,14 +115,12 @@ def test_a_game_to_51_begins_and_ends_in_two_browsers(
         number = cast.state_of(Game.objects.get()).round_number
         while not karims.is_over() and not heading(karims, number).is_visible():
             play_one([monas, karims])
-        rounds += 1
         for table in (monas, karims):
             # The round's end comes first, whatever was dealt meanwhile.
             expect(table.page.get_by_role("table", name=f"Round {number}")).to_be_visible()
             if not table.is_over():
                 table.page.get_by_role("button", name="Continue").click()
                 expect(heading(table, number)).to_have_count(0)
-    assert rounds > 1
     assert max(totals(karims)) >= 51
     assert totals(monas) == totals(karims)[::-1]
 
