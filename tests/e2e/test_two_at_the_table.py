@@ -14,6 +14,8 @@ from games import services
 from games.models import Challenge, Fingerprint, Game
 from games.wording import isolated_name as isolated
 from tests import cast
+from tests.games.leaks import cards_in, masked
+from tests.games.test_hidden_cards import hidden_from
 
 from .table import (
     Table,
@@ -58,8 +60,12 @@ def test_a_friend_accepts_by_link_and_both_play_a_whole_game(
     expect(karims.status).to_be_visible()
     expect(phone).to_have_url(desktop.url)  # her page goes there by itself
 
-    plays = play_to_the_end([monas, karims], in_real_time=2)
-    assert plays <= MOST_PLAYS
+    onlooker = another_visitor(desktop)
+    onlooker.goto(f"{desktop.url}replay/")
+    play_to_the_end([monas, karims], plays=2, in_real_time=2)
+    while not karims.is_over():
+        expect_nothing_hidden(onlooker)
+        play_to_the_end([monas, karims], plays=7)
     for table in (monas, karims):
         expect(table.status).to_have_text(re.compile(r"^(You win!|.+ wins\.|A draw.*)$"))
         expect_score_adds_up(table.page)
@@ -467,6 +473,23 @@ def play_to_the_end(
             return number
         play_one(tables, in_real_time=number < in_real_time)
     return plays
+
+
+def another_visitor(page: Page) -> Page:
+    """A third person, who is not signed in, in a browser of their own."""
+    browser = page.context.browser
+    assert browser is not None
+    return browser.new_context().new_page()
+
+
+def expect_nothing_hidden(onlooker: Page) -> None:
+    """The onlooker sees the latest play, and no card that a stranger may not know."""
+    game = Game.objects.get()
+    onlooker.reload()
+    expect(onlooker.locator("#replay")).to_contain_text(f"{game.plies} of {game.plies}")
+    hidden = hidden_from(None, cast.state_of(game))
+    assert hidden
+    assert not cards_in(masked(onlooker.content())) & hidden
 
 
 def play_one(tables: list[Table], *, in_real_time: bool = False) -> None:
