@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
+from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
@@ -234,10 +237,34 @@ def pulse(player: User, game_id: UUID) -> tuple[Pulse, str] | None:
 
     ``None`` if it is not theirs.
     """
+    statement, parameters = _pulse_statement(connection.vendor)
+    stand_ins = {_NOBODY: player.pk, _key(_NO_GAME): _key(game_id)}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [stand_ins.get(value, value) for value in parameters])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    rematch, state, maker, version, offer, player_a, seen_a, seen_b, waiting = row
+    now = Pulse(waiting, (UUID(str(rematch)), state, maker) if rematch else None)
+    seen = seen_a if player_a == player.pk else seen_b
+    return now, now.tag(version=version, offer=offer, seen=seen)
+
+
+_NOBODY, _NO_GAME = -1, UUID(int=0)
+
+
+@cache
+def _pulse_statement(_vendor: str) -> tuple[str, tuple[Any, ...]]:
+    """Return the statement of a pulse, with ``_NOBODY`` and ``_NO_GAME`` among its parameters.
+
+    Every open table asks it every two seconds, and compiling it takes Django many times as long as
+    asking it: 3.6 ms of 3.8 here. So it is compiled once.
+    """
+    player = User(pk=_NOBODY)
     offered = Challenge.objects.filter(_stands_for(player), rematch_of=OuterRef("pk"))
     latest = offered.order_by("-created_at")
     row = (
-        Game.objects.filter(games_with(player), pk=game_id)
+        Game.objects.filter(games_with(player), pk=_NO_GAME)
         .annotate(
             rematch=Subquery(latest.values("pk")[:1]),
             rematch_state=Subquery(latest.values("state")[:1]),
@@ -248,14 +275,12 @@ def pulse(player: User, game_id: UUID) -> tuple[Pulse, str] | None:
             "rematch", "rematch_state", "rematch_maker",
             "version", "cancel_offer", "player_a", "seen_a", "seen_b", "waiting",
         )
-        .first()
     )  # fmt: skip
-    if row is None:
-        return None
-    rematch, state, maker, version, offer, player_a, seen_a, seen_b, waiting = row
-    now = Pulse(waiting, (rematch, state, maker) if rematch else None)
-    seen = seen_a if player_a == player.pk else seen_b
-    return now, now.tag(version=version, offer=offer, seen=seen)
+    return row.query.sql_with_params()
+
+
+def _key(game_id: UUID) -> Any:
+    return Game._meta.pk.get_db_prep_value(game_id, connection)
 
 
 def next_waiting(player: User, after: UUID | None) -> tuple[str, UUID] | None:
