@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -21,6 +21,11 @@ class SettingsForm(UserForm):
         model = User
         fields: ClassVar = ["name", "plays_forced_cards", "after_move"]
         widgets: ClassVar = {"name": forms.TextInput(attrs={"autocomplete": "nickname"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The browser would cut a longer name short without a word.
+        self.fields["name"].widget.attrs.pop("maxlength", None)
 
     def clean_name(self) -> str:
         name = clean_name(self.cleaned_data["name"])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django.db import IntegrityError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -16,6 +16,8 @@ def name(request: HttpRequest) -> HttpResponse:
     """Show and change my name and settings. A visitor has none yet and is sent home."""
     player = player_of(request.user)
     if player is None:
+        if request.method == "POST":
+            raise Http404  # it says that this browser is not known any more
         return redirect("games:home")
     shown = player.name
     form = SettingsForm(request.POST or None, instance=player)

@@ -55,7 +55,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         _("The form is too old"),
-        _("This form could not be checked. Please go back, reload the page and try again."),
+        _(
+            "This form could not be checked. Please go back, reload the page and try again. "
+            "Cookies of this site have to be allowed."
+        ),
     )
 
 
@@ -64,7 +67,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     del exception
     sentence = _("There is nothing here, or nothing that you may see.")
     if hasattr(request, "user") and not request.user.is_authenticated:
-        sentence += " " + _("If you have played here before, your sign-in may have ended.")
+        sentence += " " + _(
+            "If you have played here before, this browser no longer knows you: "
+            "its cookie is gone, or your sign-in has ended."
+        )
     return error_response(request, 404, _("Not found"), sentence)
 
 

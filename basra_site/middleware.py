@@ -6,13 +6,16 @@ import logging
 import re
 import time
 import uuid
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from basra_site.context import request_id
+from basra_site.errors import error_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +80,22 @@ class FrontDoorMiddleware:
         key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
         if key is not None and not SESSION_KEY.fullmatch(key):
             del request.COOKIES[settings.SESSION_COOKIE_NAME]
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.content:
+            return _only_a_form(request, response)
+        return response
+
+
+def _only_a_form(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+    """Say in words what Django refuses without any: a form's address typed into a browser."""
+    page = error_response(
+        request,
+        HTTPStatus.METHOD_NOT_ALLOWED,
+        _("Nothing to look at here"),
+        _("This address only takes what a form sends. Your games are as they were."),
+    )
+    page.headers["Allow"] = refused.headers["Allow"]
+    return page
 
 
 class SlidingSessionMiddleware:

@@ -184,6 +184,9 @@ class CustomRulesForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        counted = ("majority", "basra", "jack_basra", "komi_basra")
+        if cleaned.get("single_cards") == "none" and not any(cleaned.get(key) for key in counted):
+            self.add_error("majority", _("By these rules nothing counts; nobody could win."))
         possible = (
             cleaned.get("komi_alone") == "any card" or cleaned.get("jack_on_lone_komi") == "komi"
         )

@@ -94,6 +94,7 @@ class ChallengeForm(TermsForm):
 class WordsForm(forms.Form):
     """The words of the joining player, and what the server had proposed for this game."""
 
+    form_key = forms.UUIDField(required=False, widget=forms.HiddenInput)
     words = forms.CharField(required=False)
     proposal = forms.CharField(required=False, widget=forms.HiddenInput)
 

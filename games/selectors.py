@@ -138,16 +138,20 @@ def rematch_of(game: Game, player: User) -> Challenge | None:
 
 def _stands_for(player: User) -> Q:
     accepted = Q(state=Challenge.State.ACCEPTED)
-    ended = [Challenge.State.DECLINED, Challenge.State.WITHDRAWN]
-    return WAITING | accepted | Q(state__in=ended, maker=player)
+    return WAITING | accepted | Q(state=Challenge.State.DECLINED, maker=player)
 
 
-def open_list(viewer: User | None) -> list[Challenge]:
-    """Return the challenges that anybody may accept, the newest first, but ``viewer``'s own."""
+def open_list(viewer: User | None, page: int) -> tuple[list[Challenge], bool]:
+    """Return a page of the challenges that anybody may accept, and whether more follow.
+
+    The newest first, but ``viewer``'s own. Pages count from 1.
+    """
     listed = _challenges().filter(WAITING, listed=True, maker__seen_at__gte=Now() - AWAY_FOR_LONG)
     if viewer is not None:
         listed = listed.exclude(maker=viewer)
-    return list(listed.order_by("-created_at", "pk")[:CHALLENGES_IN_THE_LIST])
+    start = (page - 1) * CHALLENGES_IN_THE_LIST
+    rows = list(listed.order_by("-created_at", "pk")[start : start + CHALLENGES_IN_THE_LIST + 1])
+    return rows[:CHALLENGES_IN_THE_LIST], len(rows) > CHALLENGES_IN_THE_LIST
 
 
 def waiting_challenges(player: User) -> list[Challenge]:

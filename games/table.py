@@ -227,7 +227,9 @@ class TableView:
     steps: tuple[Step | Note, ...]
     log: tuple[Step | Note, ...]
     status: str
-    announcement: str
+    headline: str  # what the title says
+    announcement: str  # what is spoken of a new board
+    news: str  # what is spoken where no card was played
     summary: RoundSummary | None
     result: Result | None
     i_offer_to_cancel: bool
@@ -294,6 +296,7 @@ def table_view(
     """
     viewer = _viewer(view)
     other = viewer.other
+    events = [event for event in events if event.kind not in _ENDS]  # the result says it
     if unseen is not None:
         plays = [play for play in plays if play.round_number <= unseen.number]
         events = [event for event in events if event.after_ply < unseen.number * PLAYS]
@@ -302,7 +305,10 @@ def table_view(
     status = _status(game, viewer)
     result = _result(game, viewer)
     they_offer = game.cancel_offer == other
-    said = [*(step.spoken for step in latest), result.sentence if result else status]
+    rematch = _rematch(game, viewer, pulse)
+    headline = _headline(status, result, unseen)
+    offers = wording.rematch_sentence(_name_of(game, other)) if _is_offered(rematch) else ""
+    news = [headline, *([offers] if offers else [])]
     return TableView(
         game_id=game.pk,
         version=game.version,
@@ -323,12 +329,14 @@ def table_view(
         steps=latest,
         log=tuple(reversed(steps)),
         status=status,
-        announcement=" ".join(said),
+        headline=headline,
+        announcement=" ".join([*(step.spoken for step in latest), *news]),
+        news=" ".join([*news, *([_asked(game, other)] if they_offer else [])]),
         summary=round_summary(game, unseen, viewer) if unseen else None,
         result=result,
         i_offer_to_cancel=game.cancel_offer == viewer,
         they_offer_to_cancel=they_offer,
-        rematch=_rematch(game, viewer, pulse),
+        rematch=rematch,
     )
 
 
@@ -353,11 +361,14 @@ def told(
     return tuple(steps)
 
 
+_ENDS = {Event.Kind.CANCELLED, Event.Kind.RESIGNED, Event.Kind.ABORTED}
+
+
 def _after(play: Play) -> list[Note]:
     """New cards after every eighth play of a round, none after its last."""
     place = (play.ply - 1) % PLAYS + 1
     if place == PLAYS:
-        sentence = _("Round %(number)d is over.") % {"number": play.round_number}
+        sentence = wording.round_over(play.round_number)
     elif place % (len(Seat) * HAND_SIZE) == 0:
         sentence = _("Four new cards each are dealt.")
     else:
@@ -374,6 +385,21 @@ def _event_note(game: Game, event: Event, viewer: Seat) -> Note:
 
 def _name_of(game: Game, seat: Seat) -> str:
     return game.player(seat).shown_name
+
+
+def _headline(status: str, result: Result | None, unseen: FinishedRound | None) -> str:
+    if result is not None:
+        return result.sentence
+    return wording.round_over(unseen.number) if unseen else status
+
+
+def _asked(game: Game, other: Seat) -> str:
+    return wording.event_sentence(Event.Kind.CANCEL_OFFERED, _name_of(game, other))
+
+
+def _is_offered(rematch: Rematch | None) -> bool:
+    waiting = Challenge.State.WAITING
+    return rematch is not None and rematch.state == waiting and not rematch.is_mine
 
 
 def _seen(game: Game, viewer: Seat) -> int:

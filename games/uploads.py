@@ -20,7 +20,7 @@ from .models import UploadedRecord
 from .replaying import shortened
 
 MOST_RECORDS = 20  # that one player can keep
-MOST_CHARACTERS = 60_000  # of a record: what fits into a request, with the form around it
+MOST_CHARACTERS = 50_000  # of a record: what fits into a request, with the form around it
 
 
 class RecordNotFound(Exception):
@@ -68,12 +68,13 @@ class RecordForm(forms.Form):
 
 
 def _place_and_sentence(error: RecordError) -> str:
-    said = {"round": error.round, "play": error.ply, "sentence": str(error)}
+    """Return where a record is wrong in the reader's language, then the engine's own sentence."""
+    said = {"round": error.round, "play": error.ply, "detail": str(error)}
     if error.round is None:
-        return str(error)
+        return gettext("This text cannot be read as a record. (%(detail)s)") % said
     if error.ply is None:
-        return gettext("Round %(round)d: %(sentence)s") % said
-    return gettext("Round %(round)d, play %(play)d: %(sentence)s") % said
+        return gettext("Round %(round)d of this record is wrong. (%(detail)s)") % said
+    return gettext("Play %(play)d of round %(round)d is wrong. (%(detail)s)") % said
 
 
 def records_of(player: User) -> QuerySet[UploadedRecord]:
@@ -95,11 +96,13 @@ def keep_record(*, player: User, record: Record, form_key: UUID) -> UploadedReco
     made = UploadedRecord.objects.filter(form_key=key)
     if (earlier := made.first()) is not None:
         return earlier
-    if UploadedRecord.objects.filter(owner=player).count() >= MOST_RECORDS:
-        raise TooManyRecords
     names = (record.names or Pair("", "")).map(shortened)
     try:
         with transaction.atomic():
+            # Of two that come at once the second counts the first.
+            User.objects.select_for_update().get(pk=player.pk)
+            if UploadedRecord.objects.filter(owner=player).count() >= MOST_RECORDS:
+                raise TooManyRecords
             return UploadedRecord.objects.create(
                 owner=player,
                 form_key=key,

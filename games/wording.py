@@ -278,6 +278,16 @@ def event_sentence(kind: str, name: str | None) -> str:
     return theirs.get(kind, unknown) % {"name": isolated_name(name)}
 
 
+def round_over(number: int) -> str:
+    """Return that a round has ended."""
+    return _("Round %(number)d is over.") % {"number": number}
+
+
+def rematch_sentence(name: str) -> str:
+    """Return that the other player offers another game."""
+    return _("%(name)s offers a rematch.") % {"name": isolated_name(name)}
+
+
 def target_label(target: int | None) -> str:
     """Return what a game is played to."""
     return _("one round") if target is None else _("to %(target)d") % {"target": target}

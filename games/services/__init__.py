@@ -3,6 +3,7 @@
 from .advancing import StaleBoard
 from .challenges import (
     ChallengeClosed,
+    OfferedOften,
     OwnChallenge,
     TooManyGames,
     TooManyListed,
@@ -34,6 +35,7 @@ __all__ = [
     "PLIES_BETWEEN_OFFERS",
     "ChallengeClosed",
     "NotPossible",
+    "OfferedOften",
     "OwnChallenge",
     "StaleBoard",
     "TooManyGames",

@@ -23,6 +23,7 @@ from ..snapshot import terms_of
 from .advancing import advance, open_seal, write_into
 
 COMPUTER_USERNAME = "computer"
+MOST_OFFERS_OF_A_REMATCH = 3
 
 
 class ChallengeClosed(Exception):
@@ -35,6 +36,10 @@ class OwnChallenge(Exception):
 
 class TooManyGames(Exception):
     """The player has as many running games and open challenges as one can have."""
+
+
+class OfferedOften(Exception):
+    """The player has offered this rematch as often as one can, and taken it back each time."""
 
 
 class TooManyListed(Exception):
@@ -80,9 +85,9 @@ def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
     """Offer the other player of a finished game another one on the same terms.
 
     There is one rematch of a game: where it was offered or accepted already, by either, that
-    challenge is returned, and so is the player's own offer that was declined or taken back. Raises
-    ``GameNotFound``, ``ChallengeClosed`` (the game goes on, or was against the computer) or
-    ``TooManyGames``.
+    challenge is returned, and so is the player's own offer that was declined. Raises
+    ``GameNotFound``, ``ChallengeClosed`` (the game goes on, or was against the computer),
+    ``OfferedOften`` or ``TooManyGames``.
     """
     game = selectors.game_of(player, game_id)
     other = game.player(game.seat_of(player).other)
@@ -92,6 +97,8 @@ def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
         return earlier
     overdue = Challenge.objects.filter(rematch_of=game, expires_at__lte=Now())
     _expire(overdue)  # it would stand in the way until beat rings
+    if Challenge.objects.filter(rematch_of=game, maker=player).count() >= MOST_OFFERS_OF_A_REMATCH:
+        raise OfferedOften
     terms = terms_of(game)
     try:
         return _made_once(player, other, terms.rules, terms.target, by=player, rematch_of=game)
@@ -182,17 +189,20 @@ def _made_once(
     listed: bool = False,
     rematch_of: Game | None = None,
 ) -> Challenge:
-    # A key is this player's own: nobody meets somebody else's challenge by it.
-    key = uuid.uuid5(form_key, str(by.pk)) if form_key else None
+    # A key is this player's own, and for these terms: with others it is another offer.
+    terms = f"{by.pk} {rules.to_json()} {target} {listed}"
+    key = uuid.uuid5(form_key, terms) if form_key else None
     made = Challenge.objects.filter(form_key=key)
     if key is not None and (earlier := made.first()) is not None:
         return earlier
-    if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
-        raise TooManyGames
-    if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:
-        raise TooManyListed
     try:
         with transaction.atomic():
+            # Of two offers made at once the second counts the first.
+            User.objects.select_for_update().get(pk=by.pk)
+            if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
+                raise TooManyGames
+            if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:
+                raise TooManyListed
             challenge = Challenge.objects.create(
                 form_key=key,
                 maker=maker,

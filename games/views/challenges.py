@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import uuid
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from django.core.signing import Signer
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -34,14 +36,25 @@ from ..table import challenge_row
 from .access import player_or_404, says_when_broken, too_many_games, wants_board
 from .table import table_page
 
+_LONGEST_VALUE = 50
+_PAGE = re.compile("[1-9][0-9]{0,2}", re.ASCII)
+
 
 @never_cache
 @require_safe
 def open_table(request: Request) -> HttpResponse:
     """The challenges that anybody may accept."""
+    page = request.GET.get("page", "1")
+    if not _PAGE.fullmatch(page):
+        raise Http404
     player = player_of(request.user)
-    rows = [challenge_row(challenge, player) for challenge in selectors.open_list(player)]
-    return render(request, "games/open_table.html", {"rows": rows})
+    listed, more = selectors.open_list(player, int(page))
+    context = {
+        "rows": [challenge_row(challenge, player) for challenge in listed],
+        "page": int(page),
+        "older": int(page) + 1 if more else None,
+    }
+    return render(request, "games/open_table.html", context)
 
 
 @never_cache
@@ -49,24 +62,21 @@ def open_table(request: Request) -> HttpResponse:
 def new_challenge(request: Request) -> HttpResponse:
     """Choose the terms of a game with another person. A visitor becomes a guest by offering it.
 
-    Posted with ``preview`` it shows what rules of one's own would do, and offers nothing.
+    Posted with ``preview`` it leads to a page that shows what rules of one's own would do.
     """
     if request.method != "POST":
-        who = ChallengeForm.LIST if "open" in request.GET else ChallengeForm.LINK
-        default = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
-        form, custom = ChallengeForm(initial={"who": who}), CustomRulesForm.of(default)
-        return _new_challenge(request, form, custom)
+        return _new_challenge(request, *_forms_to_show(request.GET))
     if "preview" in request.POST:
-        data = request.POST.copy()
-        data["form_key"] = str(uuid.uuid4())  # what is offered from this page is another offer
-        form, custom = ChallengeForm(data), CustomRulesForm(data)
-        return _new_challenge(request, form, custom)
+        # A page of its own, so that Back comes to it again.
+        chosen = {name: value[:_LONGEST_VALUE] for name, value in _values_of(request.POST)}
+        query = chosen | {"rule_set": engine.CUSTOM}
+        return redirect(f"{reverse('games:new_challenge', query=query)}#custom-rules")
     form, custom = ChallengeForm(request.POST), CustomRulesForm(request.POST)
     rules = _rules(form, custom)
     if rules is None:
         return _new_challenge(request, form, custom, HTTPStatus.UNPROCESSABLE_ENTITY)
     visitor = player_of(request.user)
-    player = visitor or create_guest()
+    player = visitor or create_guest(form.cleaned_data["form_key"])
     try:
         challenge = services.make_challenge(
             player=player,
@@ -118,7 +128,7 @@ def accept(request: Request, game_id: UUID) -> HttpResponse:
     visitor = player_of(request.user)
     try:
         with transaction.atomic():  # nobody becomes a guest for a seat that is taken
-            player = visitor or create_guest()
+            player = visitor or create_guest(form.cleaned_data["form_key"])
             game = services.accept_challenge(
                 challenge_id=game_id,
                 player=player,
@@ -170,15 +180,17 @@ def rematch(request: Request, game_id: UUID) -> HttpResponse:
     except (selectors.GameNotFound, services.ChallengeClosed):
         raise Http404 from None
     except services.TooManyGames:
-        return render(
-            request,
-            "games/cannot.html",
-            {"sentence": too_many_games()},
-            status=HTTPStatus.CONFLICT,
-        )
+        return _cannot(request, too_many_games())
+    except services.OfferedOften:
+        return _cannot(request, _("You have offered this rematch often enough."))
     # Whoever pressed has agreed: the page need not ask again, only deal under the seal it shows.
     query = {"pressed": _mark_of(offered, player)}
     return redirect(reverse("games:challenge", args=[offered.pk], query=query))
+
+
+def _cannot(request: Request, sentence: str) -> HttpResponse:
+    status = HTTPStatus.CONFLICT
+    return render(request, "games/cannot.html", {"sentence": sentence}, status=status)
 
 
 def _end(request: Request, game_id: UUID, service: Any) -> HttpResponse:
@@ -190,6 +202,24 @@ def _end(request: Request, game_id: UUID, service: Any) -> HttpResponse:
     except services.ChallengeClosed:
         return _challenge(request, _challenge_or_404(request, game_id), HTTPStatus.CONFLICT)
     return redirect("games:home")
+
+
+def _values_of(data: QueryDict) -> Iterator[tuple[str, str]]:
+    """The terms that a form has chosen; neither its key nor its token is one of them."""
+    names = {"who", "target", *(field.html_name for field in CustomRulesForm())}
+    for name in sorted(names & data.keys()):
+        yield name, str(data[name])
+
+
+def _forms_to_show(data: QueryDict) -> tuple[ChallengeForm, CustomRulesForm]:
+    """Return both forms with what the address has chosen, and a new key."""
+    if "rule_set" not in data:
+        who = ChallengeForm.LIST if "open" in data else ChallengeForm.LINK
+        default = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
+        return ChallengeForm(initial={"who": who}), CustomRulesForm.of(default)
+    shown = data.copy()
+    shown["form_key"] = str(uuid.uuid4())
+    return ChallengeForm(shown), CustomRulesForm(shown)
 
 
 def _rules(form: ChallengeForm, custom: CustomRulesForm) -> RuleSet | None:
@@ -212,8 +242,8 @@ def _new_challenge(
         "form": form,
         "custom_form": custom,
         "custom_examples": examples_of(shown or engine.RULE_SETS[engine.DEFAULT_RULE_SET]),
-        "custom_open": form.is_custom or "preview" in request.POST,
-        "with_errors": status != HTTPStatus.OK,
+        "custom_open": form.is_custom,
+        "with_errors": bool(form.errors or custom.errors),
     }
     return render(request, "games/new_challenge.html", context, status=status)
 
@@ -250,9 +280,12 @@ def _challenge(
         "end": "" if is_open else _end_of(offered, player),
         "is_for_me": player is not None and offered.opponent_id == player.pk,
         "link": request.build_absolute_uri(reverse("games:challenge", args=[offered.pk])),
+        "is_custom": terms.rules.name == engine.CUSTOM,
+        "old_game": offered.rematch_of_id,
         "rule_values": wording.rule_values(terms.rules),
         "aborted": selectors.count_aborted(offered.maker) if is_open else 0,
         "notice": notice,
+        "form_key": uuid.uuid4(),
         "proposal": signed_proposal(offered.pk, proposed),
         "words": proposed if words is None else words,
         "words_are_typed": words is not None,
@@ -272,7 +305,7 @@ def _end_of(offered: Challenge, player: User | None) -> str:
     is_mine = player is not None and offered.maker_id == player.pk
     match offered.state:
         case Challenge.State.ACCEPTED:
-            return _("Somebody else has just taken this seat.")
+            return _("Somebody else has taken this seat.")
         case Challenge.State.DECLINED if is_mine:
             return _("Your challenge was declined.")
         case Challenge.State.DECLINED:

@@ -48,8 +48,8 @@ def abort(request: Request, game_id: UUID) -> HttpResponse:
     game = game_or_404(player, game_id)
     most = services.MOST_ABORTED_GAMES_A_DAY
     consequence = ngettext(
-        "Nobody wins or loses. It is counted, and can be done %(most)d time a day.",
-        "Nobody wins or loses. It is counted, and can be done %(most)d times a day.",
+        "Nobody wins or loses. Others see how often you do it: at most %(most)d time a day.",
+        "Nobody wins or loses. Others see how often you do it: at most %(most)d times a day.",
         most,
     ) % {"most": most}
     return _ask(request, game, _("Call the game off?"), consequence, _("Call it off"))

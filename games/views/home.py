@@ -57,7 +57,7 @@ def play_computer(request: Request) -> HttpResponse:
     if not form.is_valid():
         return _home(request, form, HTTPStatus.UNPROCESSABLE_ENTITY)
     visitor = player_of(request.user)
-    player = visitor or create_guest()
+    player = visitor or create_guest(form.cleaned_data["form_key"])
     try:
         challenge = services.challenge_by_the_computer(
             player=player,

@@ -87,7 +87,7 @@ def records(request: Request) -> HttpResponse:
     form = uploads.RecordForm(request.POST)
     if not form.is_valid():
         return _records(request, player, form, HTTPStatus.UNPROCESSABLE_ENTITY)
-    owner = player or create_guest()
+    owner = player or create_guest(form.cleaned_data["form_key"])
     try:
         kept = uploads.keep_record(
             player=owner, record=form.record, form_key=form.cleaned_data["form_key"]

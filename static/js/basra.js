@@ -67,6 +67,8 @@
 
   // --- A board has come: tell it, and never lose the focus.
 
+  var told = null;
+
   function announce(text) {
     var place = show("announcer");
     if (!place) return;
@@ -91,11 +93,12 @@
   function renewed(moveFocus) {
     var board = table();
     if (!board || !board.dataset.phase) return;
-    keepNotices();
     dropNotices(["not-sent", "not-renewed", "refused", "offered"]);
-    if (show("cancel-offer")) notify("offered");
+    keepNotices();
     tellWaiting(board.dataset.waiting);
-    announce(board.dataset.announce);
+    // Plays are spoken once; where none was made, only what is new.
+    announce(board.dataset.version === told ? board.dataset.news : board.dataset.announce);
+    told = board.dataset.version;
     followSteps();
     light();
     var lost = !document.activeElement || document.activeElement === document.body;
@@ -244,12 +247,21 @@
   });
 
   document.addEventListener("htmx:after:swap", function (event) {
-    if (!isOfTable(event.detail.ctx)) return;
+    if (!isOfTable(event.detail.ctx)) {
+      if (show("offer") && show("status")) offerAnswered();
+      return;
+    }
     openDetails.forEach(function (id) { if (show(id)) show(id).open = true; });
     if (kept) restoreChoices(kept);
     kept = null;
     renewed(takesFocus);
   });
+
+  // The page of an offer of mine, when something has become of it.
+  function offerAnswered() {
+    announce(show("status").textContent);
+    if (!document.activeElement || document.activeElement === document.body) show("status").focus();
+  }
 
   function failed(event) {
     var ctx = event.detail.ctx;
@@ -315,16 +327,22 @@
   // --- Clicks and keys
 
   document.addEventListener("change", light);
+  // Who changes a value of the rules means to play by it.
+  document.addEventListener("change", function (event) {
+    var custom = document.querySelector('input[name="rule_set"][value="custom"]');
+    if (custom && event.target.closest(".custom-rules")) custom.checked = true;
+  });
   document.addEventListener("reset", function () { window.setTimeout(light); });
 
   document.addEventListener("click", function (event) {
     var link = event.target.closest && event.target.closest("[data-dismiss],[data-opens],[data-copies]");
     if (!link) return;
     if (link.dataset.copies) {
-      var field = show(link.dataset.copies);
-      field.select();
-      document.execCommand("copy");  // works over plain HTTP as well
+      show(link.dataset.copies).select();
+      if (!document.execCommand("copy")) return;  // works over plain HTTP as well
+      link.focus();
       link.textContent = link.dataset.copied;
+      announce(link.dataset.copied);
       return;
     }
     if (link.hasAttribute("data-opens")) {
@@ -432,7 +450,7 @@
   function start() {
     rememberAnchors();
     keepNotices();
-    if (show("cancel-offer")) notify("offered");
+    told = table() && table().dataset.version;
     all("[data-copies]").forEach(function (button) { button.hidden = false; });
     followSteps();
     light();

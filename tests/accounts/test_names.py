@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from accounts.forms import SettingsForm
+from accounts.guests import create_guest
 from accounts.models import User
 from accounts.names import clean_name, made_up_name
 from tests import cast
@@ -167,7 +168,7 @@ def test_a_refused_name_is_said_beside_the_form_and_the_old_one_stays_everywhere
         assert response.status_code == 422, kind
         assert shown_in_the_header(text) == "Mona", kind
         assert "Others see you as <bdi>Mona</bdi>." in text, kind
-        assert re.search(r'role="alert"><div id="name-errors"><p>[A-Z].*\.</p>', text), kind
+        assert re.search(r'role="alert"><div id="id_name_error"><p>[A-Z].*\.</p>', text), kind
         assert User.objects.get(pk=mona.pk).name == "Mona", kind
 
 
@@ -216,12 +217,21 @@ def test_nothing_but_the_name_and_the_settings_can_be_changed_by_the_form() -> N
 
 @pytest.mark.django_db
 def test_a_visitor_has_no_name_to_change_and_is_sent_home() -> None:
-    for response in (
-        cast.browser_of().get(ADDRESS),
-        cast.browser_of().post(ADDRESS, {"name": "x"}),
-    ):
-        assert response.status_code == 302
-        assert response["Location"] == "/"
+    assert cast.get(cast.browser_of(), ADDRESS).headers["Location"] == "/"
+
+
+@pytest.mark.django_db
+def test_a_name_that_is_sent_after_the_cookie_is_gone_is_answered_with_words() -> None:
+    response = cast.posted(cast.browser_of(), ADDRESS, {"name": "x"})
+    assert response.status_code == 404
+    assert "this browser no longer knows you" in cast.text_of(response)
+
+
+@pytest.mark.django_db
+def test_a_guest_is_told_what_the_games_hang_on() -> None:
+    guest, member = create_guest(), cast.person("Mona")
+    assert "cookie" in cast.text_of(cast.get(cast.browser_of(guest), ADDRESS))
+    assert "cookie" not in cast.text_of(cast.get(cast.browser_of(member), ADDRESS))
 
 
 @pytest.mark.django_db

@@ -10,17 +10,24 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.guests import create_guest
 from accounts.models import User
 from games import engine, selectors, services, tasks
 from games.models import Challenge, Fingerprint, Game, Seal
+from games.services.challenges import MOST_OFFERS_OF_A_REMATCH
 from games.snapshot import terms_of
 from tests import cast
 
 pytestmark = pytest.mark.django_db
 
+SHORT_RECORD = (
+    "basra-record 1\nrules standard\ntarget one round\nround 1\ndealer B\ncards "
+    + engine.format_cards(cast.deal_of(1, rules="standard").cards)
+)
 TERMS = {"rule_set": "standard", "target": "51", "who": "link"}
 
 
@@ -84,7 +91,7 @@ def test_nobody_becomes_a_guest_for_a_seat_that_is_taken() -> None:
     accept(cast.browser_of(cast.person("Karim")), challenge)
     late = accept(cast.browser_of(), challenge)
     assert late.status_code == 409
-    assert "just taken" in cast.text_of(late)
+    assert "Somebody else has taken this seat." in cast.text_of(late)
     assert reverse("games:open_table") in cast.text_of(late)
     assert User.objects.count() == 2
 
@@ -317,13 +324,102 @@ def test_rules_of_ones_own_are_played_by() -> None:
 
 def test_looking_at_what_rules_of_ones_own_do_offers_nothing_and_begins_another_offer() -> None:
     key = str(uuid.uuid4())
-    form = TERMS | {"rule_set": "custom", "custom-basra": "7", "form_key": key, "preview": ""}
-    page = cast.posted(cast.browser_of(), reverse("games:new_challenge"), form)
-    assert page.status_code == 200
+    form = TERMS | {"custom-basra": "7", "form_key": key, "preview": "", "csrf": "x"}
+    visitor = cast.browser_of()
+    answer = cast.posted(visitor, reverse("games:new_challenge"), form)
+    where = answer.headers["Location"]
+    assert key not in where
+    assert "csrf" not in where
+    page = cast.text_of(cast.get(visitor, where))
+    assert re.search(r'name="rule_set" value="custom"[^>]* checked', page)
+    assert re.search(r'name="custom-basra" value="7"', page)
     assert Challenge.objects.count() == User.objects.count() == 0
-    shown = re.search(r'name="form_key" value="(.*?)"', cast.text_of(page))
+    shown = re.search(r'name="form_key" value="(.*?)"', page)
     assert shown is not None
     assert shown[1] != key
+
+
+@pytest.mark.parametrize("query", [{"rule_set": "x"}, {"rule_set": "custom", "custom-basra": "x"}])
+def test_an_address_with_values_that_do_not_exist_is_shown_with_a_sentence(
+    query: dict[str, str],
+) -> None:
+    page = cast.get(cast.browser_of(), reverse("games:new_challenge"), query)
+    assert page.status_code == 200
+    assert 'role="alert"' in cast.text_of(page)
+
+
+def test_rules_by_which_nothing_counts_are_refused() -> None:
+    from games.custom_rules import CustomRulesForm
+
+    standard = CustomRulesForm.of(engine.RULE_SETS["standard"])
+    values = {field.html_name: str(field.value()) for field in standard}
+    values = {name: "" if value == "None" else value for name, value in values.items()}
+    nothing = {f"custom-{key}": "0" for key in ("majority", "basra", "jack_basra")}
+    form = TERMS | values | nothing | {"rule_set": "custom", "form_key": str(uuid.uuid4())}
+    response = cast.posted(cast.browser_of(), reverse("games:new_challenge"), form)
+    assert response.status_code == 422
+    assert "nothing counts" in cast.text_of(response)
+
+
+def test_a_form_that_is_sent_again_with_other_terms_makes_another_offer() -> None:
+    mona = cast.browser_of(cast.person("Mona"))
+    key = str(uuid.uuid4())
+    first = offer_of(mona, form_key=key)
+    assert offer_of(mona, form_key=key, target="101") != first
+
+
+@pytest.mark.parametrize("way", ["offer", "computer", "accept", "record"])
+def test_a_visitor_whose_first_form_is_sent_twice_is_one_guest(way: str) -> None:
+    """Without script a double click sends it twice before the first answer brings a cookie."""
+    key = str(uuid.uuid4())
+    challenge = cast.offer(cast.person("Mona"))
+    addresses = {
+        "offer": reverse("games:new_challenge"),
+        "computer": reverse("games:play_computer"),
+        "accept": reverse("games:accept", args=[challenge.pk]),
+        "record": reverse("games:records"),
+    }
+    form = TERMS | {"form_key": key, "words": "mint", "text": SHORT_RECORD}
+    answers = [cast.posted(cast.browser_of(), addresses[way], form) for _click in range(2)]
+    assert {answer.status_code for answer in answers} == {302}
+    assert answers[0].headers["Location"] == answers[1].headers["Location"]
+    assert User.objects.filter(kind=User.Kind.GUEST).count() == 1
+
+
+def test_the_key_of_a_form_leads_to_no_guest_of_long_ago_and_to_no_member() -> None:
+    key = uuid.uuid4()
+    guest = create_guest(key)
+    assert create_guest(key) == guest
+    User.objects.filter(pk=guest.pk).update(date_joined=timezone.now() - timedelta(hours=2))
+    assert create_guest(key) != guest
+    another = create_guest(other := uuid.uuid4())
+    User.objects.filter(pk=another.pk).update(kind=User.Kind.MEMBER)
+    assert create_guest(other) != another
+
+
+def test_becoming_a_guest_in_one_tab_leaves_the_forms_of_the_others_good() -> None:
+    browser = Client(enforce_csrf_checks=True)
+    page = cast.text_of(cast.get(browser, reverse("games:new_challenge")))
+    token = re.search(r'name="csrfmiddlewaretoken" value="(.*?)"', page)
+    assert token is not None
+    form = TERMS | {"csrfmiddlewaretoken": token[1]}
+    for _tab in range(2):
+        sent = form | {"form_key": str(uuid.uuid4())}
+        assert cast.posted(browser, reverse("games:new_challenge"), sent).status_code == 302
+    assert User.objects.count() == 1
+
+
+def test_the_open_table_has_further_pages_and_none_is_lost() -> None:
+    names = [f"Maker {number}" for number in range(selectors.CHALLENGES_IN_THE_LIST + 2)]
+    offers = [cast.offer(cast.person(name), listed=True, seed=n) for n, name in enumerate(names)]
+    visitor = cast.browser_of()
+    pages = cast.text_of(cast.look(visitor, "open_table"))
+    assert "?page=2" in pages
+    pages += cast.text_of(cast.get(visitor, reverse("games:open_table"), {"page": "2"}))
+    assert all(str(offered.pk) in pages for offered in offers)
+    for wrong in ("0", "x", "1000", "-1"):
+        address = reverse("games:open_table")
+        assert cast.get(visitor, address, {"page": wrong}).status_code == 404
 
 
 def test_a_form_without_anything_in_it_is_refused_with_a_sentence() -> None:
@@ -455,15 +551,17 @@ def test_a_declined_rematch_is_not_offered_again_by_the_same_player() -> None:
     assert Challenge.objects.filter(rematch_of=old, state="waiting").count() == 1
 
 
-def test_an_offer_that_was_taken_back_is_not_made_again_by_the_same_player() -> None:
+def test_an_offer_that_was_taken_back_can_be_made_again_but_not_for_ever() -> None:
     old = finished_game()
-    press_rematch(old.player_a, old)
-    offered = Challenge.objects.get(rematch_of=old)
-    services.withdraw_challenge(challenge_id=offered.pk, player=old.player_a)
-    press_rematch(old.player_a, old)
-    assert Challenge.objects.filter(rematch_of=old).count() == 1
-    page = cast.text_of(cast.look(cast.browser_of(old.player_a), "table", old))
-    assert "You took your offer of a rematch back." in page
+    browser = cast.browser_of(old.player_a)
+    for _offer in range(MOST_OFFERS_OF_A_REMATCH):
+        press_rematch(old.player_a, old)
+        offered = Challenge.objects.get(rematch_of=old, state="waiting")
+        services.withdraw_challenge(challenge_id=offered.pk, player=old.player_a)
+    refused = cast.post(browser, "rematch", old, {})
+    assert refused.status_code == 409
+    assert "often enough" in cast.text_of(refused)
+    press_rematch(old.player_b, old)
 
 
 def test_a_rematch_that_expired_stands_in_nobodys_way_though_no_sweep_has_run() -> None:

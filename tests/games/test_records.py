@@ -279,11 +279,11 @@ HOSTILE: dict[str, tuple[Callable[[str], str], str]] = {
         "no rule set",
     ),
     "no target": (lambda text: text.replace("target one round", "target 7"), "no target"),
-    "a card that is none": (wrong_card, "Round 1, play 1: "),
-    "a capture that is none": (no_such_basra, "Round 1, play "),
-    "a play out of turn": (the_third_play_again, "Round 1, play 4: "),
-    "a wrong total": (wrong_total, "Round 1: The stated score"),
-    "a card twice": (one_card_twice, "Round 1: "),
+    "a card that is none": (wrong_card, "Play 1 of round 1 is wrong."),
+    "a capture that is none": (no_such_basra, "of round 1 is wrong."),
+    "a play out of turn": (the_third_play_again, "Play 4 of round 1 is wrong."),
+    "a wrong total": (wrong_total, "Round 1 of this record is wrong. (The stated score"),
+    "a card twice": (one_card_twice, "Round 1 of this record is wrong."),
     "a rest": (lambda text: text + "and more\n", "does not belong here"),
     "no round": (lambda text: text[: text.index("round 1\n")], "This record has no round"),
     "another end": (
@@ -420,7 +420,7 @@ def test_the_longest_record_that_fits_is_read_and_shown() -> None:
     record, _state = recorded_game(Terms(rules, 201), 2)
     assert len(record.rounds) == engine.ROUNDS_SEALED
     rounds = 90
-    while len(text := engine.format_record(Record(record.terms, record.rounds[:rounds]))) > 60_000:
+    while len(text := engine.format_record(Record(record.terms, record.rounds[:rounds]))) > 50_000:
         rounds -= 1
     mona = cast.person("Mona")
     kept = brought(mona, text)

@@ -181,3 +181,42 @@ def test_whatever_is_damaged_no_page_falls_over_and_the_others_are_listed(
     assert cast.text_of(cast.look(browser, "home")).count("<article") == 2
     for page in ("table", "log", "fairness", "fairness_document", "replay", "record"):
         assert cast.look(browser, page, game).status_code in (200, 503), page
+
+
+def attribute(page: str, name: str) -> str:
+    found = re.search(rf'data-{name}="(.*?)"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_the_title_says_what_the_page_says() -> None:
+    game = two_at_a_table(51)
+    browsers = {seat: cast.browser_of(game.player(seat)) for seat in Seat}
+    game = cast.play_until_ply(game, 48)
+    page = cast.text_of(cast.look(browsers[Seat.A], "table", game))
+    assert attribute(page, "title").startswith("Round 1 is over.")
+    if cast.as_it_is(game).turn:
+        services.resign(game_id=game.pk, player=game.player_b)
+    page = cast.text_of(cast.look(browsers[Seat.A], "table", game))
+    result = re.search(r'class="result[^>]*>(.*?)</h2>', page)
+    assert result is not None
+    assert attribute(page, "title") == f"{result[1]} – Basra"
+    assert f"{result[1]} – Basra</title>" in page
+
+
+def test_a_rematch_that_is_offered_is_spoken_and_old_plays_are_not_spoken_again() -> None:
+    game = cast.play_to_the_end(two_at_a_table())
+    services.offer_rematch(game_id=game.pk, player=game.player_a)
+    page = cast.text_of(cast.look(cast.browser_of(game.player_b), "table", game))
+    assert "Mona\u2069 offers a rematch." in attribute(page, "announce")
+    news = attribute(page, "news")
+    assert "Mona\u2069 offers a rematch." in news
+    assert "played" not in news
+
+
+def test_a_game_that_is_over_shows_no_backs_and_no_dealer() -> None:
+    game = cast.play_until_ply(two_at_a_table(), 3)
+    services.resign(game_id=game.pk, player=game.player_a)
+    page = cast.text_of(cast.look(cast.browser_of(game.player_b), "table", game))
+    assert "#back" not in page
+    assert "deals" not in page

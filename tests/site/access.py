@@ -60,7 +60,9 @@ TABLE: dict[str, list[Row]] = {
         # A visitor has no name yet and is sent home.
         ("GET", VISITORS, ANYTHING, 302),
         ("GET", WITH_AN_ACCOUNT, ANYTHING, 200),
-        ("POST", ANYBODY, ANYTHING, 302),
+        ("POST", WITH_AN_ACCOUNT, ANYTHING, 302),
+        # Or this browser is not known any more.
+        ("POST", VISITORS, ANYTHING, 404),
     ],
     "games:home": _A_PAGE_FOR_ALL,
     "games:next": [("GET", ANYBODY, ANYTHING, 302)],

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import stat
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from tools import browser, play
 from tools.test import NOTHING_RAN, Run, sum_up
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_development_settings_are_written_once_and_for_their_owner(tmp_path: Path) -> None:
@@ -83,3 +85,19 @@ def test_anything_that_went_wrong_fails_the_whole(runs: list[Run]) -> None:
 
 def test_a_part_of_the_suite_may_touch_no_database() -> None:
     assert sum_up([Run("SQLite", 0, passed=5), Run("PostgreSQL", NOTHING_RAN)], []) == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [("", ""), ("0.0.0.0", "localhost,127.0.0.1,[::1],"), ("192.0.2.7", "192.0.2.7")],  # noqa: S104
+)
+def test_the_names_of_a_site_that_lets_others_in_are_found_without_any_settings(
+    host: str, names: str
+) -> None:
+    program = f"from tools.play import more_hosts; print(more_hosts({host!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PATH": os.environ["PATH"]}, cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert names in done.stdout

@@ -19,9 +19,6 @@ from django.core.management.base import BaseCommand, CommandError
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-# A newcomer in a container is root, and need not worry about it.
-WARNINGS = ("-W", "ignore:You're running the worker") if settings.DEVELOPMENT else ()
-
 # A thread waits for the body of its request: one would let one phone that lost its network in the
 # middle of a form hold up everybody. Granian warns of more than this.
 THREADS = str(min(8, 2 * (os.cpu_count() or 1) + 1))
@@ -67,7 +64,8 @@ class Command(BaseCommand):
                 "web server", "granian", "--interface", "wsgi", "--host", host,
                 "--port", str(port), "--workers", str(options["workers"]),
                 "--blocking-threads", THREADS, "--no-ws", "--log-level", "warning",
-                "--workers-kill-timeout", "3", "basra_site.wsgi:application",
+                "--workers-kill-timeout", "3", "--respawn-failed-workers",
+                "basra_site.wsgi:application",
             )  # fmt: skip
             self._wait_for_an_answer(host, port)
             # Only now: the page should be there before the two share the processor.
@@ -91,9 +89,11 @@ class Command(BaseCommand):
         self.stopping = True
 
     def _start(self, name: str, program: str, *arguments: str) -> None:
+        # A newcomer in a container is root, and need not worry about it.
+        quiet = ("-W", "ignore:You're running the worker") if settings.DEVELOPMENT else ()
         if not self.stopping:
             self.children[name] = subprocess.Popen(  # noqa: S603 - our own programs
-                [sys.executable, *WARNINGS, "-m", program, *arguments],
+                [sys.executable, *quiet, "-m", program, *arguments],
                 cwd=settings.BASE_DIR,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
