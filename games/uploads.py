@@ -100,7 +100,7 @@ def keep_record(*, player: User, record: Record, form_key: UUID) -> UploadedReco
     try:
         with transaction.atomic():
             # Of two that come at once the second counts the first.
-            User.objects.select_for_update().get(pk=player.pk)
+            User.objects.select_for_update(no_key=True).get(pk=player.pk)
             if UploadedRecord.objects.filter(owner=player).count() >= MOST_RECORDS:
                 raise TooManyRecords
             return UploadedRecord.objects.create(

@@ -197,8 +197,9 @@ def _made_once(
         return earlier
     try:
         with transaction.atomic():
-            # Of two offers made at once the second counts the first.
-            User.objects.select_for_update().get(pk=by.pk)
+            # Of two offers made at once the second counts the first. Without the key: the other
+            # player's offer to this one looks at this row too, and must not wait for it.
+            User.objects.select_for_update(no_key=True).get(pk=by.pk)
             if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
                 raise TooManyGames
             if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:

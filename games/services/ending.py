@@ -159,6 +159,6 @@ def _check_abort(game: Game, player: User) -> None:
     if not may_be_aborted(game):
         raise NotPossible(Why.TOO_LATE)
     # Of two games called off at once the second counts the first (SQLite has one writer anyway).
-    User.objects.select_for_update().get(pk=player.pk)
+    User.objects.select_for_update(no_key=True).get(pk=player.pk)
     if selectors.count_aborted(player, within=timedelta(days=1)) >= MOST_ABORTED_GAMES_A_DAY:
         raise NotPossible(Why.TOO_OFTEN)
