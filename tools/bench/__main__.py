@@ -15,12 +15,13 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tools.bench import engine
+from tools.bench import bots, engine
 from tools.bench.ground import ROOT, machine, site
 from tools.bench.report import Report, table_of_aims
 from tools.with_postgres import DidNotStart
 
-PARTS = ("engine", "pages", "move", "games")
+PARTS = ("engine", "bots", "pages", "move", "games")
+WITHOUT_SITE = {"engine", "bots"}
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
     reports: dict[str, Report] = {}
     with ExitStack() as stack:
         for part in options.parts:
-            if part != "engine" and not reports.keys() - {"engine"}:
+            if part not in WITHOUT_SITE and not reports.keys() - WITHOUT_SITE:
                 stack.enter_context(site(options.database))
             started = time.monotonic()
             print(f"\n— {part} —", flush=True)
@@ -69,6 +70,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 def _measure(part: str, options: argparse.Namespace) -> Report:
     if part == "engine":
         return engine.measure(options.seconds)
+    if part == "bots":
+        return bots.measure(options.seconds)
     # These can be imported once the site is set up.
     from tools.bench import move, pages, selfplay
 
