@@ -93,8 +93,6 @@
   function renewed(moveFocus) {
     var board = table();
     if (!board || !board.dataset.phase) return;
-    dropNotices(["not-sent", "not-renewed", "refused", "offered"]);
-    keepNotices();
     tellWaiting(board.dataset.waiting);
     // Plays are spoken once; where none was made, only what is new.
     announce(board.dataset.version === told ? board.dataset.news : board.dataset.announce);
@@ -252,6 +250,8 @@
       return;
     }
     openDetails.forEach(function (id) { if (show(id)) show(id).open = true; });
+    dropNotices(["not-sent", "not-renewed", "refused", "offered"]);
+    keepNotices();  // before the places on the board are counted
     if (kept) restoreChoices(kept);
     kept = null;
     renewed(takesFocus);

@@ -271,7 +271,7 @@ def test_a_sign_in_that_ended_is_told_in_place(
     else:
         poll(desktop)
     notice = desktop.get_by_role("alert")
-    expect(notice).to_contain_text("your sign-in may have ended")
+    expect(notice).to_contain_text("this browser no longer knows you")
     poll(desktop)
     expect(notice).to_have_count(1)
     expect(table.board).to_be_visible()

@@ -199,7 +199,7 @@ def test_an_offer_that_is_gone_says_why(desktop: Page, live_server: LiveServer) 
         challenge_id=taken.pk, player=karim, words="tea", words_by=Fingerprint.By.OPPONENT
     )
     sign_in(desktop, live_server.url, cast.person("Salma"))
-    for offered, why in ((expired, "no longer available"), (taken, "just taken this seat")):
+    for offered, why in ((expired, "no longer available"), (taken, "has taken this seat")):
         desktop.goto(address_of_offer(live_server.url, offered))
         expect(desktop.get_by_role("heading", name=why)).to_be_visible()
         expect(desktop.get_by_role("button")).to_have_count(0)
