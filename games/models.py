@@ -186,6 +186,10 @@ class Game(models.Model):
                 return seat
         raise LookupError(f"{player.pk} does not sit at the table of {self}")
 
+    def seen(self, seat: Seat) -> int:
+        """Return how many summaries ``seat`` has put away."""
+        return self.seen_a if seat is Seat.A else self.seen_b
+
     def seen_field(self, seat: Seat) -> str:
         """Return the name of the field that counts the summaries ``seat`` has put away."""
         return "seen_a" if seat is Seat.A else "seen_b"

@@ -9,7 +9,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import (
+    Count,
+    Exists,
+    IntegerField,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
@@ -97,13 +107,19 @@ def challenge_for(viewer: User | None, challenge_id: UUID) -> Challenge:
     One to a single player is seen by its two players only, any other by whoever knows its address.
     Raises ``ChallengeNotFound``.
     """
-    challenge = _challenges().filter(pk=challenge_id).first()
+    challenge = _challenges().filter(_visible_to(viewer), pk=challenge_id).first()
     if challenge is None:
         raise ChallengeNotFound
-    theirs = viewer is not None and viewer.pk in (challenge.maker_id, challenge.opponent_id)
-    if challenge.opponent_id is not None and not theirs:
-        raise ChallengeNotFound
     return challenge
+
+
+def _visible_to(viewer: User | None) -> Q:
+    for_anybody = Q(opponent=None)
+    return for_anybody | _between(viewer) if viewer is not None else for_anybody
+
+
+def _between(player: User) -> Q:
+    return Q(maker=player) | Q(opponent=player)
 
 
 def plays_in(player: User | None, game_id: UUID) -> bool:
@@ -115,8 +131,7 @@ def plays_in(player: User | None, game_id: UUID) -> bool:
 
 def challenge_state(viewer: User | None, challenge_id: UUID) -> str | None:
     """Return what has become of a challenge; ``None`` if there is none that ``viewer`` may see."""
-    visible = Q(opponent=None) | (Q(maker=viewer) | Q(opponent=viewer) if viewer else Q())
-    challenges = Challenge.objects.filter(visible, pk=challenge_id)
+    challenges = Challenge.objects.filter(_visible_to(viewer), pk=challenge_id)
     return challenges.values_list("state", flat=True).first()
 
 
@@ -149,15 +164,19 @@ def open_list(viewer: User | None, page: int) -> tuple[list[Challenge], bool]:
     listed = _challenges().filter(WAITING, listed=True, maker__seen_at__gte=Now() - AWAY_FOR_LONG)
     if viewer is not None:
         listed = listed.exclude(maker=viewer)
-    start = (page - 1) * CHALLENGES_IN_THE_LIST
-    rows = list(listed.order_by("-created_at", "pk")[start : start + CHALLENGES_IN_THE_LIST + 1])
-    return rows[:CHALLENGES_IN_THE_LIST], len(rows) > CHALLENGES_IN_THE_LIST
+    return _page_of(listed.order_by("-created_at", "pk"), page, CHALLENGES_IN_THE_LIST)
+
+
+def _page_of[Row: Model](rows: QuerySet[Row], page: int, size: int) -> tuple[list[Row], bool]:
+    """Return one page of rows, counted from 1, and whether more follow: in one statement."""
+    start = (page - 1) * size
+    found = list(rows[start : start + size + 1])
+    return found[:size], len(found) > size
 
 
 def waiting_challenges(player: User) -> list[Challenge]:
     """Return what was offered to ``player`` and what ``player`` offers, the newest first."""
-    theirs = Q(maker=player) | Q(opponent=player)
-    return list(_challenges().filter(WAITING, theirs).order_by("-created_at", "pk"))
+    return list(_challenges().filter(WAITING, _between(player)).order_by("-created_at", "pk"))
 
 
 def count_commitments(player: User, but: Challenge | None = None) -> int:
@@ -316,13 +335,8 @@ def finished_games(player: User, page: int) -> tuple[list[Game], bool]:
 
     Pages count from 1.
     """
-    start = (page - 1) * FINISHED_GAMES_ON_A_PAGE
-    games = list(
-        _listed(player).filter(status=Game.Status.FINISHED)[
-            start : start + FINISHED_GAMES_ON_A_PAGE + 1
-        ]
-    )
-    return games[:FINISHED_GAMES_ON_A_PAGE], len(games) > FINISHED_GAMES_ON_A_PAGE
+    finished = _listed(player).filter(status=Game.Status.FINISHED)
+    return _page_of(finished, page, FINISHED_GAMES_ON_A_PAGE)
 
 
 def _listed(player: User) -> QuerySet[Game]:
@@ -353,7 +367,7 @@ def all_plays(game: Game) -> QuerySet[Play]:
 
 def unseen_round(game: Game, seat: Seat, finished: int) -> FinishedRound | None:
     """Return the first of the ``finished`` rounds whose summary ``seat`` has not put away."""
-    seen: int = getattr(game, game.seen_field(seat))
+    seen = game.seen(seat)
     if seen >= finished:
         return None
     played_out = game.finished_rounds.filter(number__gt=seen, number__lte=finished)

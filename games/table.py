@@ -97,7 +97,11 @@ class Note:
     """Something that happened between the plays: new cards, the end of a round, an offer."""
 
     sentence: str
-    spoken: str
+
+    @property
+    def spoken(self) -> str:
+        """No card is in it: it is said as it is written."""
+        return self.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +316,7 @@ def table_view(
     return TableView(
         game_id=game.pk,
         version=game.version,
-        tag=pulse.tag(version=game.version, offer=game.cancel_offer, seen=_seen(game, viewer)),
+        tag=pulse.tag(version=game.version, offer=game.cancel_offer, seen=game.seen(viewer)),
         waiting=pulse.waiting,
         phase=_phase(game, viewer),
         terms=wording.terms_label(view.terms),
@@ -373,14 +377,13 @@ def _after(play: Play) -> list[Note]:
         sentence = _("Four new cards each are dealt.")
     else:
         return []
-    return [Note(sentence, sentence)]
+    return [Note(sentence)]
 
 
 def _event_note(game: Game, event: Event, viewer: Seat) -> Note:
     seat = seat_named(game, event.seat)
     name = None if seat is viewer else _name_of(game, seat)
-    sentence = wording.event_sentence(event.kind, name)
-    return Note(sentence, sentence)
+    return Note(wording.event_sentence(event.kind, name))
 
 
 def _name_of(game: Game, seat: Seat) -> str:
@@ -400,11 +403,6 @@ def _asked(game: Game, other: Seat) -> str:
 def _is_offered(rematch: Rematch | None) -> bool:
     waiting = Challenge.State.WAITING
     return rematch is not None and rematch.state == waiting and not rematch.is_mine
-
-
-def _seen(game: Game, viewer: Seat) -> int:
-    seen: int = getattr(game, game.seen_field(viewer))
-    return seen
 
 
 def _rematch(game: Game, viewer: Seat, pulse: Pulse) -> Rematch | None:

@@ -16,7 +16,7 @@ from accounts.models import User
 
 from .. import engine, selectors
 from ..engine import GameState, Reason, Seat
-from ..models import Event, Game
+from ..models import Event, FinishedRound, Game
 from ..snapshot import read_state
 from .advancing import Advance, StaleBoard, log, open_seal, revealed_round, store
 
@@ -131,10 +131,11 @@ def _end(game_id: UUID, player: User, how: Event.Kind) -> Game:
                     return game  # it was this that ended it, sent again
                 raise engine.GameOver("The game is over.")
             state = read_state(game)
-            led_to = Advance(_ended(game, state, seat, how), (), ())
+            ended = _ended(game, state, seat, how)
+            broken_off: tuple[FinishedRound, ...] = ()
             if state.round is not None:
-                broken_off = revealed_round(game, state, state.round_number, open_seal(game))
-                led_to = Advance(led_to.state, (), (broken_off,))
+                broken_off = (revealed_round(game, state, state.round_number, open_seal(game)),)
+            led_to = Advance(ended, (), broken_off)
             agreed_with = seat.other if how is Event.Kind.CANCELLED else None
             if store(game, led_to, answered=game.version, agreed_with=agreed_with):
                 log(game, how, seat)

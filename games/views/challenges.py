@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -51,7 +51,6 @@ def open_table(request: Request) -> HttpResponse:
     listed, more = selectors.open_list(player, int(page))
     context = {
         "rows": [challenge_row(challenge, player) for challenge in listed],
-        "page": int(page),
         "older": int(page) + 1 if more else None,
     }
     return render(request, "games/open_table.html", context)
@@ -193,7 +192,7 @@ def _cannot(request: Request, sentence: str) -> HttpResponse:
     return render(request, "games/cannot.html", {"sentence": sentence}, status=status)
 
 
-def _end(request: Request, game_id: UUID, service: Any) -> HttpResponse:
+def _end(request: Request, game_id: UUID, service: Callable[..., Challenge]) -> HttpResponse:
     player = player_or_404(request)
     try:
         service(challenge_id=game_id, player=player)

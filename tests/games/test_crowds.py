@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 
 import pytest
@@ -191,10 +192,7 @@ def test_when_both_press_rematch_there_is_one_game(crowd: Crowd) -> None:
 def test_a_player_who_calls_games_off_at_once_calls_off_three(crowd: Crowd) -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     games = [cast.sit_down(mona, karim, seed=seed) for seed in range(8)]
-    acts: list[Act] = [
-        lambda game=game: services.abort(game_id=game.pk, player=mona)  # type: ignore[misc]
-        for game in games
-    ]
+    acts: list[Act] = [partial(services.abort, game_id=game.pk, player=mona) for game in games]
     answers = crowd(acts)
     assert kinds(answers) == {"Game": 3, "NotPossible": 5}, answers
     call_command("audit")
@@ -236,8 +234,8 @@ def test_two_offers_to_cancel_at_once_are_an_agreement(crowd: Crowd) -> None:
         game = cast.sit_down(mona, karim, seed=seed)
         answers = crowd(
             [
-                lambda game=game: services.offer_to_cancel(game_id=game.pk, player=mona),  # type: ignore[misc]
-                lambda game=game: services.offer_to_cancel(game_id=game.pk, player=karim),  # type: ignore[misc]
+                partial(services.offer_to_cancel, game_id=game.pk, player=mona),
+                partial(services.offer_to_cancel, game_id=game.pk, player=karim),
             ]
         )
         assert kinds(answers) == {"Game": 2}, answers

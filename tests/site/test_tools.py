@@ -89,7 +89,7 @@ def test_a_part_of_the_suite_may_touch_no_database() -> None:
 
 @pytest.mark.parametrize(
     ("host", "names"),
-    [("", ""), ("0.0.0.0", "localhost,127.0.0.1,[::1],"), ("192.0.2.7", "192.0.2.7")],  # noqa: S104
+    [("", ""), ("0.0.0.0", "localhost,127.0.0.1,[::1],"), ("192.0.2.7", "192.0.2.7")],  # noqa: S104 - a name, nothing listens
 )
 def test_the_names_of_a_site_that_lets_others_in_are_found_without_any_settings(
     host: str, names: str
