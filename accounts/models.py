@@ -1,4 +1,4 @@
-"""The people at the tables: players with an account, guests, and the computer."""
+"""Who sits at the tables: players with an account, guests, and the computer players."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import PermissionsMixin, UserManager
 from django.db import models
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 
 def name_key(name: str) -> str:
@@ -18,7 +17,7 @@ def name_key(name: str) -> str:
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """Whoever can hold a seat. The computer is a user like any other to the code."""
+    """Whoever can hold a seat. A computer player is a user like any other to the code."""
 
     class Kind(models.TextChoices):
         MEMBER = "member", gettext_lazy("player")
@@ -30,12 +29,20 @@ class User(AbstractBaseUser, PermissionsMixin):
         NEXT = "next", gettext_lazy("go to the next game that waits for me")
         LIST = "list", gettext_lazy("go to my games")
 
+    class Level(models.TextChoices):
+        """How well a computer player plays; the label is its name."""
+
+        EASY = "easy", pgettext_lazy("name of the easy computer player", "Simsim")
+        MEDIUM = "medium", pgettext_lazy("name of the medium computer player", "Amm Sayed")
+        HARD = "hard", pgettext_lazy("name of the hard computer player", "El Usta")
+
     username = models.CharField(max_length=150, unique=True)
     name = models.CharField(gettext_lazy("name"), max_length=24)
     # What makes a name unique: the database folds letters of the Latin alphabet only.
     name_key = models.CharField(max_length=72, unique=True, editable=False)
     email = models.EmailField(blank=True)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.MEMBER)
+    level = models.CharField(max_length=6, choices=Level, blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)
@@ -57,6 +64,15 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects = UserManager["User"]()
 
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(kind="computer", level__in=["easy", "medium", "hard"])
+                | (~models.Q(kind="computer") & models.Q(level="")),
+                name="a_level_for_each_computer",
+            ),
+        ]
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save, with the key of the name kept in step with it."""
         self.name_key = name_key(self.name)
@@ -69,8 +85,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def shown_name(self) -> str:
-        """The name on pages; the house's own player has one in every language."""
-        return _("The computer") if self.is_computer else self.name
+        """The name on pages; the house's own players have one in every language."""
+        return str(self.Level(self.level).label) if self.is_computer else self.name
 
     @property
     def is_computer(self) -> bool:

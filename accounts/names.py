@@ -26,7 +26,13 @@ _RESERVED = frozenset(
     {
         "thecomputer", "computer", "basra", "basrateam", "admin", "administrator", "moderator",
         "staff", "support", "you",
+        "simsim", "ammsayed", "elusta", "سمسم", "عمسيد", "الاسطي",
     }
+)  # fmt: skip
+# Letters that look like another, in the alphabets that a whole name could be written in.
+_LOOKS_LIKE = str.maketrans(
+    "ıl10аеорсухіјѕԁӏкмтвнѵԝαοιυνρτκμηχىیٱ",
+    "iiioaeopcyxijsdikmtbhvwaoiuvptkmnxييا",
 )  # fmt: skip
 # Writing systems that one language mixes; any other mixture makes look-alikes.
 _WRITTEN_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
@@ -70,7 +76,7 @@ def clean_name(text: str) -> str:
         raise ValidationError(
             _("A name is made of letters, digits, spaces and the signs . _ - ' only.")
         )
-    if _without_ornament(name) in _RESERVED:
+    if _without_ornament(name) in _OF_THE_HOUSE:
         raise ValidationError(_("This name is the house's own. Please take another."))
     if not _in_one_writing_system(name):
         raise ValidationError(_("A name is written in one alphabet."))
@@ -82,9 +88,15 @@ def clean_name(text: str) -> str:
 
 
 def _without_ornament(name: str) -> str:
-    """Return the bare letters and digits of a name, for comparing it with the house's own."""
-    folded = unicodedata.normalize("NFKD", name.casefold()).replace("ı", "i")
+    """Return the bare letters and digits of a name, for comparing it with the house's own.
+
+    Letters that look the same are one.
+    """
+    folded = unicodedata.normalize("NFKD", name.casefold()).translate(_LOOKS_LIKE)
     return "".join(character for character in folded if character.isalnum())
+
+
+_OF_THE_HOUSE = frozenset(map(_without_ornament, _RESERVED))
 
 
 def _in_one_writing_system(name: str) -> bool:

@@ -30,6 +30,15 @@ def _rule_set_label(name: str) -> str:
     )
 
 
+def _level_label(level: User.Level) -> str:
+    return format_html(
+        '<bdi>{}</bdi><span class="difference"> {}</span>',
+        level.label,
+        wording.LEVEL_CHARACTERS[level],
+    )
+
+
+_lazy_level_label = lazy(_level_label, str)
 _lazy_rule_set_label = lazy(_rule_set_label, str)
 _lazy_target_label = lazy(wording.target_label, str)
 
@@ -57,8 +66,15 @@ class TermsForm(forms.Form):
 
 
 class ComputerGameForm(TermsForm):
-    """A game against the computer."""
+    """A game against one of the computer players."""
 
+    level = forms.TypedChoiceField(
+        label=_("Your opponent"),
+        widget=forms.RadioSelect,
+        choices=[(level.value, _lazy_level_label(level)) for level in User.Level],
+        coerce=User.Level,
+        initial=User.Level.EASY,
+    )
     own_words = forms.BooleanField(
         label=_("Let me type my own words for the shuffle"), required=False
     )
@@ -138,6 +154,12 @@ class PlayForm(forms.Form):
         except engine.InvalidInput as error:
             raise forms.ValidationError(str(error)) from error
         return cleaned
+
+
+class HintForm(forms.Form):
+    """The version of the board on which a hint is asked for."""
+
+    version = forms.IntegerField(min_value=0, max_value=_LARGEST_INTEGER)
 
 
 class AfterMoveForm(forms.Form):

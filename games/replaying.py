@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from . import dealing, engine, selectors, wording
+from .bots import SeenPlay
 from .dealing import BrokenSeal
 from .engine import (
     BasraError,
@@ -30,6 +31,7 @@ from .engine import (
     Seat,
     SeatView,
 )
+from .engine.rounds import HAND_SIZE
 from .models import FinishedRound, Game, Play
 from .snapshot import (
     BrokenGame,
@@ -47,6 +49,7 @@ LAST = "last"
 
 _PLY = re.compile("0|[1-9][0-9]{0,4}", re.ASCII)
 _LONGEST_NAME = 40
+_PLAYS_OF_A_DEAL = len(Seat) * HAND_SIZE
 
 
 class NoSuchPosition(Exception):
@@ -59,6 +62,7 @@ class Move:
 
     ply: int
     is_current: bool
+    is_mine: bool
     card: CardFace
     takes: tuple[CardFace, ...]
     sentence: str
@@ -185,8 +189,42 @@ def record_replay(record: Record, asked: str) -> ReplayView:
     return _view(record, _asked_ply(record, asked or "0"), viewer=None, hands_open=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A play that was made, what its player saw before it, and the plays since the last deal."""
+
+    view: SeatView
+    play: engine.Play
+    past: tuple[SeenPlay, ...]
+
+
+def choice_at(game: Game, ply: int) -> Choice:
+    """Return the play that is number ``ply`` of a game, with what its player saw.
+
+    Only in a round whose cards are published. Raises ``NoSuchPosition`` and ``BrokenGame``.
+    """
+    record = record_of(game)
+    made = [play for recorded in record.rounds for play in recorded.plays]
+    if not 1 <= ply <= len(made):
+        raise NoSuchPosition
+    stated = made[ply - 1]
+    try:
+        state = _position(record, ply - 1).state
+    except BasraError as error:
+        raise BrokenGame(game.pk, "its plays do not follow from its deals") from error
+    dealt = ply - 1 - (ply - 1) % _PLAYS_OF_A_DEAL
+    return Choice(
+        view=engine.seat_view(state, stated.seat),
+        play=engine.Play(stated.card, frozenset(stated.captured)),
+        past=tuple(SeenPlay(one.seat, one.card, one.captured) for one in made[dealt : ply - 1]),
+    )
+
+
 def record_of(game: Game) -> Record:
-    """Return the record of a finished game, from what it has published. Raises ``BrokenGame``."""
+    """Return the record of a game, from what it has published. Raises ``BrokenGame``.
+
+    Of a running game these are its finished rounds.
+    """
     fingerprint = selectors.fingerprint_of(game)
     if fingerprint is None:
         raise BrokenGame(game.pk, "its words are not frozen")
@@ -411,6 +449,7 @@ def _moves(
             Move(
                 ply=made,
                 is_current=made == ply,
+                is_mine=play.seat is viewer,
                 card=card_face(play.card),
                 takes=faces(play.captured),
                 sentence=wording.play_sentence(*said),

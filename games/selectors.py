@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from django.db.models import (
     Count,
     Exists,
     IntegerField,
+    Max,
     Model,
     OuterRef,
     Q,
@@ -25,8 +26,11 @@ from django.db.models.functions import Coalesce, Now
 
 from accounts.models import User
 
-from .engine import Seat
+from .bots import SeenPlay
+from .engine import Reason, Seat
+from .engine.rounds import HAND_SIZE
 from .models import Challenge, Event, Fingerprint, FinishedRound, Game, Play, Seal
+from .snapshot import seen_play
 
 PLAYS_AT_THE_TABLE = 8
 FINISHED_GAMES_ON_A_PAGE = 20
@@ -360,6 +364,13 @@ def latest_plays(game: Game) -> list[Play]:
     return list(reversed(plays.order_by("-ply")[:PLAYS_AT_THE_TABLE]))
 
 
+def plays_since_the_deal(game: Game) -> list[SeenPlay]:
+    """Return the plays since the last deal, as both players saw them. Raises ``BrokenGame``."""
+    of_this_deal = game.plies % (len(Seat) * HAND_SIZE)
+    rows = game.plays.filter(ply__gt=game.plies - of_this_deal, ply__lte=game.plies)
+    return [seen_play(game, row) for row in rows.order_by("ply")]
+
+
 def all_plays(game: Game) -> QuerySet[Play]:
     """Return every play of a game in order."""
     return game.plays.order_by("ply")
@@ -382,6 +393,34 @@ def events(game: Game) -> list[Event]:
 def finished_rounds(game: Game) -> QuerySet[FinishedRound]:
     """Return the finished rounds of a game in order."""
     return game.finished_rounds.order_by("number")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A player's games against one computer player: those that count, and the latest of all."""
+
+    won: int
+    lost: int
+    drawn: int
+    latest: datetime
+
+
+def records_against_the_computer(player: User) -> dict[str, Record]:
+    """Return the record of ``player`` by level, where there was any game, in one statement.
+
+    What was called off or cancelled does not count.
+    """
+    over = Q(status=Game.Status.FINISHED)
+    uncounted = Q(reason__in=[Reason.ABORTED, Reason.CANCELLED])
+    # The computer makes the challenge and so has seat A.
+    games = Game.objects.filter(player_b=player, player_a__kind=User.Kind.COMPUTER)
+    rows = games.order_by().values_list("player_a__level").annotate(
+        won=Count("pk", filter=over & Q(winner=Seat.B)),
+        lost=Count("pk", filter=over & Q(winner=Seat.A)),
+        drawn=Count("pk", filter=over & Q(winner="") & ~uncounted),
+        latest=Max("created_at"),
+    )  # fmt: skip
+    return {level: Record(*counted) for level, *counted in rows}
 
 
 def fingerprint_of(game: Game) -> Fingerprint | None:

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from . import engine
+from .bots import SeenPlay
 from .cipher import Undecipherable, decrypt, encrypt
 from .engine import GameState, Outcome, Pair, Reason, RoundResult, RoundScore, RuleSet, Seat, Terms
-from .models import Challenge, FinishedRound, Game, Seal
+from .models import Challenge, FinishedRound, Game, Play, Seal
 
 
 class BrokenGame(Exception):
@@ -66,6 +67,12 @@ def read_play(game: Game, text: str) -> tuple[engine.Card, tuple[engine.Card, ..
         return engine.read_play(text)
     except engine.BasraError as error:
         raise BrokenGame(game.pk, "a play in its log is damaged") from error
+
+
+def seen_play(game: Game, row: Play) -> SeenPlay:
+    """Return a stored play as both players saw it. Raises ``BrokenGame``."""
+    card, captured, _kind = read_play(game, row.text)
+    return SeenPlay(seat_named(game, row.seat), card, captured)
 
 
 def outcome_of(game: Game) -> Outcome | None:

@@ -111,13 +111,18 @@ class PlayerBox:
     name: str
     label: str
     is_me: bool
-    is_computer: bool
+    level: str  # of a computer player
     to_play: bool
     deals: bool
     hand_count: int
     pile_count: int
     basra_count: int
     total: int
+
+    @property
+    def is_computer(self) -> bool:
+        """Whether a computer player sits here."""
+        return bool(self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ class GameRow:
 
     game_id: UUID
     opponent: str
-    is_computer: bool
+    level: str  # of a computer player
     phase: Phase
     updated_at: datetime
     broken: bool = True
@@ -174,6 +179,11 @@ class GameRow:
     sentence: str = ""
     last_play: str = ""
 
+    @property
+    def is_computer(self) -> bool:
+        """Whether it is against a computer player."""
+        return bool(self.level)
+
 
 @dataclass(frozen=True, slots=True)
 class ChallengeRow:
@@ -182,12 +192,17 @@ class ChallengeRow:
     challenge_id: UUID
     name: str
     is_mine: bool
-    is_computer: bool
+    level: str  # of a computer player
     is_rematch: bool
     listed: bool
     terms: str
     difference: str
     created_at: datetime
+
+    @property
+    def is_computer(self) -> bool:
+        """Whether a computer player offers it."""
+        return bool(self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +216,15 @@ class Rematch:
 
 @dataclass(frozen=True, slots=True)
 class LogRound:
-    """A round of the full log: what happened in it, and its summary when it is finished."""
+    """A round of the full log: what happened in it, and its summary when it was played out.
+
+    A round that was broken off with its game is over too.
+    """
 
     number: int
     steps: tuple[Step | Note, ...]
     summary: RoundSummary | None
+    is_over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +444,7 @@ def challenge_row(challenge: Challenge, viewer: User | None) -> ChallengeRow:
         challenge_id=challenge.pk,
         name=other.shown_name if other else "",
         is_mine=is_mine,
-        is_computer=challenge.maker.is_computer,
+        level=challenge.maker.level,
         is_rematch=challenge.rematch_of_id is not None,
         listed=challenge.listed,
         terms=words[0],
@@ -466,7 +485,7 @@ def game_row(game: Game, viewer: Seat) -> GameRow:
     row = GameRow(
         game_id=game.pk,
         opponent=opponent.shown_name,
-        is_computer=opponent.is_computer,
+        level=opponent.level,
         phase=_phase(game, viewer),
         updated_at=game.changed_at,
         needs_answer=game.cancel_offer == viewer.other,
@@ -502,7 +521,11 @@ def log_rounds(
         if isinstance(step, Step):
             number = (step.ply - 1) // PLAYS + 1
         steps.setdefault(number, []).append(step)
-    return [LogRound(number, tuple(some), summaries.get(number)) for number, some in steps.items()]
+    over = {one.number for one in finished}
+    return [
+        LogRound(number, tuple(some), summaries.get(number), number in over)
+        for number, some in steps.items()
+    ]
 
 
 def _last_play(game: Game, viewer: Seat, rules: RuleSet) -> str:
@@ -533,7 +556,7 @@ def _player_box(game: Game, view: SeatView, seat: Seat) -> PlayerBox:
         name=player.shown_name,
         label=_("You") if seat is view.seat else wording.isolated_name(player.shown_name),
         is_me=seat is view.seat,
-        is_computer=player.is_computer,
+        level=player.level,
         to_play=game.turn == seat,
         deals=view.dealer is seat,
         hand_count=view.hand_counts[seat],

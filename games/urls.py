@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import challenges, ending, fairness, home, replay, rules, table
+from .views import challenges, ending, fairness, hints, home, replay, rules, table
 
 app_name = "games"
 
@@ -21,6 +21,8 @@ urlpatterns = [
     path("games/<uuid:game_id>/seen/", table.seen, name="seen"),
     path("games/<uuid:game_id>/more/", table.more, name="more"),
     path("games/<uuid:game_id>/after-move/", table.after_move, name="after_move"),
+    path("games/<uuid:game_id>/hint/", hints.hint, name="hint"),
+    path("games/<uuid:game_id>/why/", hints.why, name="why"),
     path("games/<uuid:game_id>/log/", table.log, name="log"),
     path("games/<uuid:game_id>/rules/", rules.game_rules, name="game_rules"),
     path("games/<uuid:game_id>/resign/", ending.resign, name="resign"),

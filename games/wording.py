@@ -51,6 +51,12 @@ RULE_SET_DIFFERENCES = {
     "custom": gettext_lazy("Values set by hand."),
 }
 
+LEVEL_CHARACTERS = {
+    "easy": gettext_lazy("A friendly beginner."),
+    "medium": gettext_lazy("Counts the cards and punishes mistakes."),
+    "hard": gettext_lazy("Thinks ahead; expect no gifts."),
+}
+
 
 def card_symbol(card: Card) -> str:
     """Return the short form of a card, such as "10♦"."""
@@ -63,6 +69,12 @@ def card_name(card: Card) -> str:
     if card.is_komi:
         return _("%(card)s – komi") % {"card": name}
     return name
+
+
+def rank_names(cards: Iterable[Card]) -> str:
+    """Return the spoken names of ranks, such as "ten"; the komi is one of its own."""
+    names = (pgettext("card", "komi") if card.is_komi else _RANKS[card.rank][1] for card in cards)
+    return pgettext("between cards that are spoken", ", ").join(map(str, names))
 
 
 def isolated_symbol(card: Card) -> str:
@@ -96,6 +108,23 @@ def capture_sentence(
         "cards": cards,
         "basra": basra_phrase(kind, points),
     }
+
+
+def suggestion_sentence(card: Card, captured: tuple[Card, ...], *, spoken: bool = False) -> str:
+    """Return the advice to play a card, and to take what it takes; ``spoken`` as for a play."""
+    show: Callable[[Iterable[Card]], str] = _names if spoken else _symbols
+    values = {"card": show([card]), "cards": show(captured)}
+    if not captured:
+        return _("Play %(card)s.") % values
+    return _("Play %(card)s and take %(cards)s.") % values
+
+
+def alternative_sentence(name: str, card: Card, captured: tuple[Card, ...]) -> str:
+    """Return what another player would have played in the place of what was played."""
+    values = {"name": isolated_name(name), "card": _symbols([card]), "cards": _symbols(captured)}
+    if not captured:
+        return _("%(name)s would have played %(card)s.") % values
+    return _("%(name)s would have played %(card)s and taken %(cards)s.") % values
 
 
 def basra_phrase(kind: str, points: int) -> str:
@@ -252,6 +281,35 @@ def rule_set_difference(rules: RuleSet) -> str:
 def waiting_for(name: str) -> str:
     """Return that the other player is to play."""
     return _("Waiting for %(name)s …") % {"name": isolated_name(name)}
+
+
+def record_in_short(won: int, lost: int, drawn: int) -> str:
+    """Return the reader's games against a player that count; empty where none does."""
+    figures = {"won": won, "lost": lost, "drawn": drawn}
+    if drawn:
+        return _("You won %(won)d, lost %(lost)d, drew %(drawn)d.") % figures
+    return _("You won %(won)d, lost %(lost)d.") % figures if won or lost else ""
+
+
+def record_sentence(name: str, won: int, lost: int, drawn: int) -> str:
+    """Return how many of the games against a player that count the reader has won, if any."""
+    count = won + lost + drawn
+    if not count:
+        return ""
+    values = {"won": won, "drawn": drawn, "count": count, "name": isolated_name(name)}
+    if drawn:
+        sentence = ngettext(
+            "You have won %(won)d and drawn %(drawn)d of %(count)d game against %(name)s.",
+            "You have won %(won)d and drawn %(drawn)d of %(count)d games against %(name)s.",
+            count,
+        )
+    else:
+        sentence = ngettext(
+            "You have won %(won)d of %(count)d game against %(name)s.",
+            "You have won %(won)d of %(count)d games against %(name)s.",
+            count,
+        )
+    return sentence % values
 
 
 def event_sentence(kind: str, name: str | None) -> str:

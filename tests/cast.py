@@ -1,7 +1,7 @@
 """The people of the tests, and what they do: sit down, play, look.
 
-The people are Mona, Karim, Salma and Tarek, and the computer. A game is dealt from a ``seed``, so
-that a test meets the same cards in every run.
+The people are Mona, Karim, Salma and Tarek, and the computer players. A game is dealt from
+a ``seed``, so that a test meets the same cards in every run.
 """
 
 from __future__ import annotations
@@ -32,6 +32,17 @@ def person(name: str, *, forced: bool = True, kind: User.Kind = User.Kind.MEMBER
     return User.objects.create(
         username=name.lower(), name=name, kind=kind, plays_forced_cards=forced
     )
+
+
+def computer(name: str, *, level: User.Level = User.Level.MEDIUM) -> User:
+    """Return a computer player of the test's own, called ``name``."""
+    kind = User.Kind.COMPUTER
+    return User.objects.create(username=name.lower(), name=name, kind=kind, level=level)
+
+
+def the_computer(level: User.Level = User.Level.EASY) -> User:
+    """Return the house's computer player of a level."""
+    return services.computer_player(level)
 
 
 def browser_of(player: User | None = None, *, tells_errors: bool = True) -> Client:
@@ -116,9 +127,10 @@ def sit_down_with_the_computer(
     rules: str = engine.DEFAULT_RULE_SET,
     target: int | None = None,
     seed: int = 1,
+    level: User.Level = User.Level.EASY,
 ) -> Game:
     """Return a game against the computer in which ``player`` is to play."""
-    game = sit_down(services.computer_player(), player, rules=rules, target=target, seed=seed)
+    game = sit_down(the_computer(level), player, rules=rules, target=target, seed=seed)
     return services.computer_reply(game)
 
 

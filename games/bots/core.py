@@ -15,6 +15,7 @@ the same floor, which makes what is remembered small and often met again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -58,6 +59,9 @@ class Core:
         self._cards_of_kind = [
             [card for card in PACK if self._kinds[card] == kind] for kind in range(KINDS)
         ]
+        self._in_pack = [
+            (kind, len(cards)) for kind, cards in enumerate(self._cards_of_kind) if cards
+        ]
         self.known: list[dict[int, tuple[Outcome, ...]]] = [{} for _ in range(KINDS)]
         """For each kind, by floor, what :meth:`outcomes` has found so far; for quick reading."""
 
@@ -68,6 +72,17 @@ class Core:
     def floor(self, cards: tuple[Card, ...] | list[Card]) -> int:
         """The number that stands for a floor."""
         return sum(1 << 4 * self._kinds[card] for card in cards)
+
+    def count(self, cards: Iterable[Card]) -> list[int]:
+        """How many cards of each kind there are."""
+        counts = [0] * KINDS
+        for card in cards:
+            counts[self._kinds[card]] += 1
+        return counts
+
+    def can_come(self, floor: int) -> list[int]:
+        """The kinds of which not all cards lie on this floor."""
+        return [kind for kind, cards in self._in_pack if floor >> 4 * kind & 0b1111 < cards]
 
     def outcomes(self, floor: int, kind: int) -> tuple[Outcome, ...]:
         """What a card of this kind can do: one outcome for every maximal capture that differs.

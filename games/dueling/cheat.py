@@ -21,12 +21,11 @@ _AHEAD = 8
 _STRAYS = 6.0
 
 
-def choose_play(state: GameState, seed: int) -> Play:
+def choose_play(state: GameState) -> Play:
     """Return the play that is best against another who sees everything and looks as far.
 
-    What counts is points of the round. ``seed`` is what every player is given; it has no dice.
+    What counts is points of the round.
     """
-    del seed
     seat, table = state.turn, state.round
     if seat is None or table is None:
         raise ValueError("nobody is to play")

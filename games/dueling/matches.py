@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 from uuid import UUID
 
+from games.bots import SeenPlay
 from games.engine import Deal, Pair, Seat, Terms, deal, deal_round, new_game, play
 
 from .players import PLAYERS
@@ -126,14 +127,16 @@ def _play_table(duel: Duel, number: int, first: Seat) -> Table:
     state = new_game(duel.terms)
     # So that no two plays of a duel have the same dice.
     seed = (duel.seed * 1_000_000 + number) * 100_000 + (first is Seat.A) * 50_000
+    past: list[SeenPlay] = []
     while state.outcome is None:
         if (seat := state.turn) is None:
-            state = deal(state, duel.pack(number, state.round_number + 1))
+            state, past = deal(state, duel.pack(number, state.round_number + 1)), []
             continue
         started = time.process_time()
-        chosen = players[seat](state, seed)
+        chosen = players[seat](state, seed, past)
         thinking[seat].add(time.process_time() - started)
-        state, _played = play(state, seat, chosen)
+        state, played = play(state, seat, chosen)
+        past = [] if played.deals_next else [*past, SeenPlay(seat, played.card, played.captured)]
         seed += 1
     sides = Pair.of(lambda seat: Side(state.totals[seat], thinking[seat]))
     return Table(sides[first], sides[first.other])

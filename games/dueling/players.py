@@ -6,28 +6,34 @@ A player is given the whole state. All but ``cheat`` look at no more of it than 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from games.bots import easy, medium, search
-from games.engine import GameState, Play, SeatView, legal_plays, seat_view
+from games import bots
+from games.bots import SeenPlay
+from games.engine import GameState, Play, legal_plays, seat_view
 
 from . import cheat
 
-type Player = Callable[[GameState, int], Play]
+type Player = Callable[[GameState, int, Sequence[SeenPlay]], Play]
+"""Chooses from a state, a seed and the plays since the last deal."""
 
 
-def _at_random(state: GameState, seed: int) -> Play:
+def _at_random(state: GameState, seed: int, _past: Sequence[SeenPlay]) -> Play:
     return random.Random(seed).choice(legal_plays(state))  # noqa: S311 - the same every time
 
 
-def _seated(choose_play: Callable[[SeatView, int], Play]) -> Player:
-    return lambda state, seed: choose_play(seat_view(state, state.turn), seed)
+def _cheating(state: GameState, _seed: int, _past: Sequence[SeenPlay]) -> Play:
+    return cheat.choose_play(state)
+
+
+def _seated(level: str) -> Player:
+    return lambda state, seed, past: bots.choose_play(
+        level, seat_view(state, state.turn), seed, past
+    )
 
 
 PLAYERS: dict[str, Player] = {
     "random": _at_random,
-    "easy": _seated(easy.choose_play),
-    "medium": _seated(medium.choose_play),
-    "hard": _seated(search.choose_play),
-    "cheat": cheat.choose_play,
+    **{level: _seated(level) for level in bots.LEVELS},
+    "cheat": _cheating,
 }

@@ -22,7 +22,6 @@ from ..selectors import AWAY_FOR_LONG, CHALLENGE_IS_KEPT, CHALLENGE_LASTS
 from ..snapshot import terms_of
 from .advancing import advance, open_seal, write_into
 
-COMPUTER_USERNAME = "computer"
 MOST_OFFERS_OF_A_REMATCH = 3
 
 
@@ -46,23 +45,37 @@ class TooManyListed(Exception):
     """The player has as many offers on the open table as one can have there."""
 
 
-def computer_player() -> User:
-    """Return the user that plays for the computer, made when it is first asked for."""
+# No name that a person can take has a bracket, so that these are free.
+_STORED_NAMES = {
+    User.Level.EASY: "Simsim (computer)",
+    User.Level.MEDIUM: "Amm Sayed (computer)",
+    User.Level.HARD: "El Usta (computer)",
+}
+
+
+def computer_player(level: User.Level) -> User:
+    """Return the computer player of a level, made when it is first asked for."""
     computer, _made = User.objects.get_or_create(
-        username=COMPUTER_USERNAME,
-        defaults={"name": "The computer", "kind": User.Kind.COMPUTER},
+        username=f"computer-{level}",
+        defaults={"name": _STORED_NAMES[level], "kind": User.Kind.COMPUTER, "level": level},
     )
     return computer
 
 
 def challenge_by_the_computer(
-    *, player: User, rules: RuleSet, target: int | None, form_key: UUID | None = None
+    *,
+    player: User,
+    level: User.Level,
+    rules: RuleSet,
+    target: int | None,
+    form_key: UUID | None = None,
 ) -> Challenge:
     """Let the computer challenge ``player``, who accepts with the words for the shuffle.
 
     Posting one form twice (``form_key``) makes one challenge. Raises ``TooManyGames``.
     """
-    return _made_once(computer_player(), player, rules, target, by=player, form_key=form_key)
+    maker = computer_player(level)
+    return _made_once(maker, player, rules, target, by=player, form_key=form_key)
 
 
 def make_challenge(
@@ -190,7 +203,7 @@ def _made_once(
     rematch_of: Game | None = None,
 ) -> Challenge:
     # A key is this player's own, and for these terms: with others it is another offer.
-    terms = f"{by.pk} {rules.to_json()} {target} {listed}"
+    terms = f"{by.pk} {maker.pk} {rules.to_json()} {target} {listed}"
     key = uuid.uuid5(form_key, terms) if form_key else None
     made = Challenge.objects.filter(form_key=key)
     if key is not None and (earlier := made.first()) is not None:

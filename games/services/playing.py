@@ -83,10 +83,11 @@ def computer_reply(game: Game) -> Game:
 
 
 def _computer_choice(game: Game, state: GameState, seat: Seat) -> engine.Play:
-    view = engine.seat_view(state, seat)
+    view, level = engine.seat_view(state, seat), game.player(seat).level
     legal = engine.legal_plays(state)
     try:
-        play = bots.choose_play(view)
+        past = selectors.plays_since_the_deal(game)
+        play = bots.choose_play(level, view, bots.seed_of(game.pk, game.plies + 1), past)
         if play in legal:
             return play
         logger.error("the computer chose a play that is not legal", extra={"game": str(game.id)})

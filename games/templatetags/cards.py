@@ -1,4 +1,7 @@
-"""The picture of a card. A tag and not an included template: a table draws some forty of them."""
+"""The pictures of cards and of computer players, from one sprite.
+
+A tag and not an included template: a table draws some forty of them.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,17 @@ def card(face: CardFace | Card, size: str = "", *, quiet: bool = False) -> str:
         *([size] if quiet else [size, _name(face)]),
         static("img/cards.svg"),
         face.code,
+    )
+
+
+@register.simple_tag
+def portrait(level: str, size: str = "") -> str:
+    """Return the face of the computer player of a level, whose name stands beside it."""
+    return format_html(
+        '<svg class="portrait {}" aria-hidden="true"><use href="{}#{}"/></svg>',
+        size,
+        static("img/cards.svg"),
+        level,
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from django.forms.boundfield import BoundWidget
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,8 +19,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.guests import create_guest, keep_signed_in, player_of
 from basra_site.http import Request
 
-from .. import selectors, services
+from .. import selectors, services, wording
 from ..forms import ComputerGameForm
+from ..selectors import Record
 from ..table import ChallengeRow, GameRow, Phase, challenge_row, game_row
 from .access import too_many_games
 
@@ -34,7 +37,7 @@ def home(request: Request) -> HttpResponse:
     page = request.GET.get("page", "1")
     if not _PAGE.fullmatch(page):
         raise Http404
-    return _home(request, ComputerGameForm(), page=int(page))
+    return _home(request, page=int(page))
 
 
 @never_cache
@@ -61,6 +64,7 @@ def play_computer(request: Request) -> HttpResponse:
     try:
         challenge = services.challenge_by_the_computer(
             player=player,
+            level=form.cleaned_data["level"],
             rules=form.rules(),
             target=form.cleaned_data["target"],
             form_key=form.cleaned_data["form_key"],
@@ -82,10 +86,15 @@ def _after(request: Request) -> UUID | None:
 
 
 def _home(
-    request: Request, form: ComputerGameForm, status: int = HTTPStatus.OK, page: int = 1
+    request: Request,
+    form: ComputerGameForm | None = None,
+    status: int = HTTPStatus.OK,
+    page: int = 1,
 ) -> HttpResponse:
-    context: dict[str, Any] = {"form": form, "page": page}
     player = player_of(request.user)
+    records = selectors.records_against_the_computer(player) if player else {}
+    form = form or ComputerGameForm(initial=_the_last_opponent(records))
+    context: dict[str, Any] = {"form": form, "opponents": _opponents(form, records), "page": page}
     if player is not None:
         finished, more = selectors.finished_games(player, page)
         games = [*(selectors.open_games(player) if page == 1 else []), *finished]
@@ -96,6 +105,20 @@ def _home(
         )
         context["older"] = page + 1 if more else None
     return render(request, "home.html", context, status=status)
+
+
+def _the_last_opponent(records: dict[str, Record]) -> dict[str, str]:
+    return {"level": max(records, key=lambda level: records[level].latest)} if records else {}
+
+
+def _opponents(
+    form: ComputerGameForm, records: dict[str, Record]
+) -> Iterator[tuple[BoundWidget, str]]:
+    """The button of each computer player, with my games against it in short, if any count."""
+    for button in form["level"]:
+        record = records.get(button.data["value"])
+        figures = (record.won, record.lost, record.drawn) if record else (0, 0, 0)
+        yield button, wording.record_in_short(*figures)
 
 
 def _blocks(games: list[GameRow], challenges: list[ChallengeRow]) -> list[Block]:

@@ -53,7 +53,13 @@ def replay(request: Request, game_id: UUID) -> HttpResponse:
     except replaying.NoSuchPosition:
         raise Http404 from None
     over = game.status == Game.Status.FINISHED
-    context = {"game_id": game.pk, "plays_here": seat is not None, "over": over}
+    computer = seat is not None and game.player(seat.other).is_computer
+    context = {
+        "game_id": game.pk,
+        "plays_here": seat is not None,
+        "over": over,
+        "explained": over and computer,
+    }
     return _board(request, view, context)
 
 

@@ -20,8 +20,9 @@ from accounts.guests import player_of
 from accounts.models import User
 from basra_site.http import Request
 
-from .. import engine, selectors, services
+from .. import engine, selectors, services, wording
 from ..forms import AfterMoveForm, ComputerGameForm, PlayForm, SeenForm
+from ..hints import Hint
 from ..models import Game
 from ..selectors import Pulse
 from ..services import may_be_aborted
@@ -203,17 +204,23 @@ def table_page(
     player: User,
     status: int = HTTPStatus.OK,
     notice: str = "",
+    hint: Hint | None = None,
 ) -> HttpResponse:
-    """Answer with the table of a game as it is now, and a notice beside it."""
+    """Answer with the table of a game as it is now, and a notice or a hint beside it."""
     table = _table_view(game, player)
     context: dict[str, Any] = {
         "table": table,
         "waiting_count": table.waiting,
         "move_id": uuid.uuid4(),
         "notice": notice,
+        "hint": hint,
     }
     if table.phase is Phase.OVER and table.other.is_computer:
-        context["play_again_form"] = ComputerGameForm(initial=_same_terms(game))
+        context["play_again_form"] = ComputerGameForm(initial=_same_terms(game, table.other.level))
+        record = selectors.records_against_the_computer(player).get(table.other.level)
+        if record is not None:
+            figures = (record.won, record.lost, record.drawn)
+            context["record"] = wording.record_sentence(table.other.name, *figures)
     template = "games/table.html#board" if wants_board(request) else "games/table.html"
     response = render(request, template, context, status=status)
     patch_vary_headers(response, ["HX-Request"])
@@ -223,17 +230,19 @@ def table_page(
 def _table_view(game: Game, player: User) -> TableView:
     seat = game.seat_of(player)
     state = read_state(game)
+    against_the_computer = game.player(seat.other).is_computer
     now = selectors.pulse(player, game.pk)
     return table_view(
         game,
         engine.seat_view(state, seat),
         plays=selectors.latest_plays(game),
-        events=selectors.events(game),
+        # The computer is offered nothing, and the end is told by the result.
+        events=[] if against_the_computer else selectors.events(game),
         anchor=published_anchor(game),
         unseen=selectors.unseen_round(game, seat, state.rounds_counted),
         pulse=now[0] if now else Pulse(0),
     )
 
 
-def _same_terms(game: Game) -> dict[str, Any]:
-    return {"rule_set": game.rule_set, "target": game.target or "round"}
+def _same_terms(game: Game, level: str) -> dict[str, Any]:
+    return {"level": level, "rule_set": game.rule_set, "target": game.target or "round"}

@@ -183,6 +183,9 @@
     if (list.indexOf(ctx) >= 0) list.splice(list.indexOf(ctx), 1);
   }
 
+  // A poll and a hint leave everything where it is on the board.
+  function keepsPlace(ctx) { return isPoll(ctx) || ctx.sourceElement.id === "hint"; }
+
   // The part of a board's tag that says which board it is; the rest counts other games.
   function boardTag(board) { return board.getAttribute("hx-ptag").split(":")[0]; }
 
@@ -239,9 +242,9 @@
       else if (board._htmx) board._htmx.ptag = board.getAttribute("hx-ptag");
       return;
     }
-    kept = isPoll(ctx) ? keepChoices(board) : null;
+    kept = keepsPlace(ctx) ? keepChoices(board) : null;
     openDetails = all("#table details[open]").map(function (one) { return one.id; });
-    takesFocus = !isPoll(ctx) && Boolean(board && board.contains(document.activeElement));
+    takesFocus = !keepsPlace(ctx) && Boolean(board && board.contains(document.activeElement));
   });
 
   document.addEventListener("htmx:after:swap", function (event) {
@@ -274,10 +277,10 @@
     var retry = notice && notice.querySelector("[data-retry]");
     if (!retry) return;
     retry.addEventListener("click", function () {
-      var form = ctx.sourceElement;
-      var button = form.isConnected && form.querySelector("button[type=submit]");
+      var source = ctx.sourceElement;
+      var button = source.form ? source : source.querySelector("button[type=submit]");
       notice.remove();
-      if (button) button.click(); else window.location.reload();
+      if (button && button.isConnected) button.click(); else window.location.reload();
     });
     retry.focus();
   }
@@ -393,6 +396,8 @@
     } else if (event.code === "KeyN" && !event.shiftKey) {
       var next = document.querySelector("[data-next]:not([hidden])");
       if (next) next.click();
+    } else if (event.code === "KeyH" && !event.shiftKey && !event.repeat && show("hint")) {
+      if (show("hint").form) show("hint").click(); else show("hint").focus();
     } else if (event.key === "Escape" && document.querySelector("[data-escape]")) {
       document.querySelector("[data-escape]").click();
     } else if (event.key === "Escape" && chosen()) {

@@ -23,7 +23,12 @@ SESSION = "basra-session"
 
 
 def click_play(browser: Client) -> str:
-    form = {"rule_set": "standard", "target": "round", "form_key": str(uuid.uuid4())}
+    form = {
+        "level": "easy",
+        "rule_set": "standard",
+        "target": "round",
+        "form_key": str(uuid.uuid4()),
+    }
     response = cast.posted(browser, reverse("games:play_computer"), form)
     assert response.status_code == 302
     return response["Location"]

@@ -1,7 +1,10 @@
-"""Made-up positions, written as the cards that matter."""
+"""Positions: made up of the cards that matter, or met in a round of random plays."""
 
 from __future__ import annotations
 
+import random
+
+from games.bots import SeenPlay
 from games.engine import (
     DEFAULT_RULE_SET,
     PACK,
@@ -9,14 +12,20 @@ from games.engine import (
     Basras,
     GameState,
     Pair,
+    Play,
     RoundState,
     RuleSet,
     Seat,
     SeatView,
     Terms,
+    deal,
+    legal_plays,
+    new_game,
     parse_cards,
+    play,
     seat_view,
 )
+from tools.bench.bots import random_deal
 
 
 def position(
@@ -51,3 +60,25 @@ def position(
 def seen(hand: str, floor: str, *, unseen: str | None = None, pile: str = "") -> SeatView:
     """What A sees of such a position by the default rules."""
     return seat_view(position(hand, floor, unseen=unseen, pile=pile), Seat.A)
+
+
+type Past = list[SeenPlay]
+
+
+def after_plays(rules: RuleSet, chance: random.Random, plays: int) -> tuple[GameState, Past]:
+    """A round after so many random plays, and those since the last deal."""
+    state = deal(new_game(Terms(rules, None)), random_deal(chance))
+    past: Past = []
+    for _ in range(plays):
+        state = and_then(state, past, chance.choice(legal_plays(state)))
+    return state, past
+
+
+def and_then(state: GameState, past: Past, chosen: Play) -> GameState:
+    """The state after a play, which is added to the ``past``, or begins a new deal."""
+    assert state.turn is not None
+    after, played = play(state, state.turn, chosen)
+    past.append(SeenPlay(state.turn, played.card, played.captured))
+    if played.deals_next:
+        past.clear()
+    return after

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from games.bots import SeenPlay
 from games.dueling import cheat
 from games.dueling.matches import Duel, Match, Side, Table, Thinking, matches_of, play_match
 from games.dueling.players import PLAYERS, Player
@@ -51,7 +53,7 @@ def test_both_tables_are_dealt_the_same_packs_with_the_seats_changed(
     met = []
 
     def noting(name: str) -> Player:
-        def choose(state: GameState, seed: int) -> Play:
+        def choose(state: GameState, seed: int, past: Sequence[SeenPlay]) -> Play:
             assert state.round is not None
             if len(state.round.stock) == 40 and not any(state.round.piles):
                 met.append((name, state.turn, state.round.hands, state.round.stock))
@@ -93,7 +95,7 @@ def test_what_has_been_played_is_not_played_again(
     file = tmp_path / "a.jsonl"
     told = duel("easy", "random", file=file)
 
-    def must_not_play(state: GameState, seed: int) -> Play:
+    def must_not_play(state: GameState, seed: int, past: Sequence[SeenPlay]) -> Play:
         raise AssertionError
 
     monkeypatch.setitem(PLAYERS, "easy", must_not_play)
@@ -106,7 +108,7 @@ def test_an_interrupted_duel_tells_how_far_it_is(
     file = tmp_path / "a.jsonl"
     duel("easy", "random", file=file, deals=3)
 
-    def interrupted(state: GameState, seed: int) -> Play:
+    def interrupted(state: GameState, seed: int, past: Sequence[SeenPlay]) -> Play:
         raise KeyboardInterrupt
 
     monkeypatch.setitem(PLAYERS, "easy", interrupted)
@@ -216,7 +218,7 @@ def test_matches_are_written_and_read_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rules", ALL_RULES, ids=lambda rules: f"{rules.name}-{rules.base}")
 def test_the_cheat_plays_by_the_rules_all_the_same(rules: RuleSet) -> None:
     def choose(state: GameState) -> Play:
-        chosen = cheat.choose_play(state, 1)
+        chosen = cheat.choose_play(state)
         assert chosen in legal_plays(state)
         return chosen
 
@@ -232,7 +234,7 @@ def test_the_cheat_wins_by_what_it_sees() -> None:
 @pytest.mark.parametrize(("theirs", "laid"), [("KH 2S", "QC"), ("QH 2S", "KC")])
 def test_the_cheat_does_not_lay_the_card_that_the_other_holds_too(theirs: str, laid: str) -> None:
     state = position("KC QC", "", unseen=f"{theirs} 3C 4C 5C 6C 8C 9C 10C AC")
-    assert cheat.choose_play(state, 1).card.code == laid
+    assert cheat.choose_play(state).card.code == laid
 
 
 def test_nothing_but_the_command_imports_a_duel() -> None:

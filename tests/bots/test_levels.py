@@ -1,13 +1,15 @@
-"""Easy and medium: what they see, what they would never do, and who wins."""
+"""The levels: what they see, what easy and medium would never do, and who wins."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from games import bots
 from games.bots import easy, medium
 from games.dueling.matches import Duel, play_match
 from games.dueling.report import points, wins
@@ -23,8 +25,12 @@ from games.engine import (
     legal_plays,
     seat_view,
 )
-from tests.bots.positions import seen
-from tests.engine.helpers import ALL_RULES, at_random, chance_from, steps
+from tests.bots.positions import after_plays, seen
+from tests.engine.helpers import ALL_RULES, chance_from, steps
+
+# `BASRA_HIDDEN_POSITIONS=1000 BASRA_HIDDEN_DEALS=50` looks at more of them.
+POSITIONS = int(os.environ.get("BASRA_HIDDEN_POSITIONS", "30"))
+DEALS = int(os.environ.get("BASRA_HIDDEN_DEALS", "4"))
 
 type Level = Callable[[SeatView, int], Play]
 
@@ -64,16 +70,17 @@ def otherwise_hidden(state: GameState, seed: int) -> GameState:
     return replace(state, round=replace(table, hands=hands, stock=tuple(hidden[len(theirs) :])))
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_the_play_is_the_same_whatever_the_hidden_cards_are(level: Level) -> None:
-    for seed in range(5):
-        for state, _played in steps(Terms(STANDARD, None), seed, at_random(seed)):
-            if state.turn is None:
-                continue
-            chosen = level(seat_view(state, state.turn), seed)
-            for other in range(4):
-                changed = otherwise_hidden(state, other)
-                assert level(seat_view(changed, state.turn), seed) == chosen
+@pytest.mark.parametrize("level", bots.LEVELS)
+def test_the_play_is_the_same_whatever_the_hidden_cards_are(level: str) -> None:
+    chance = chance_from(f"hidden from {level}")
+    for number in range(POSITIONS):
+        rules = ALL_RULES[number % len(ALL_RULES)]
+        state, past = after_plays(rules, chance, chance.randrange(48))
+        chosen = bots.choose_play(level, seat_view(state, state.turn), number, past)
+        for other in range(DEALS):
+            changed = otherwise_hidden(state, other)
+            view = seat_view(changed, state.turn)
+            assert bots.choose_play(level, view, number, past) == chosen
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -150,6 +157,11 @@ def test_medium_decides_by_the_seed_between_plays_that_are_equally_good() -> Non
 
 
 # Who wins
+
+
+def test_hard_beats_medium() -> None:
+    duel = Duel("hard", "medium", Terms(STANDARD, None), seed=5)
+    assert points([play_match(duel, number) for number in range(20)]).mean > 0
 
 
 @pytest.mark.parametrize(("first", "second"), [("easy", "random"), ("medium", "easy")])

@@ -12,6 +12,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from accounts.guests import create_guest
+from accounts.models import User
 from games import engine, selectors, services
 from games.engine import Basras, Pair, RoundState, Seat, parse_cards
 from games.models import Challenge, Fingerprint, Game, Play
@@ -19,8 +20,6 @@ from games.snapshot import read_state, write_state
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Locator, Request
-
-    from accounts.models import User
 
 YOUR_TURN = "Your turn."
 ME, COMPUTER = Seat.B, Seat.A  # against the computer the human is the one who joins
@@ -260,7 +259,8 @@ def dealt_game(target: int | None = None, player: User | None = None) -> tuple[U
 def offer_of_the_computer(player: User, target: int | None = None) -> Challenge:
     """Return a challenge by the computer that waits for the words of `player`."""
     rules = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
-    return services.challenge_by_the_computer(player=player, rules=rules, target=target)
+    easy = User.Level.EASY
+    return services.challenge_by_the_computer(player=player, level=easy, rules=rules, target=target)
 
 
 def lay(game: Game, mine: str, theirs: str, floor: str, *, first: Seat = ME) -> None:

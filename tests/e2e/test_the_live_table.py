@@ -58,9 +58,7 @@ def test_each_reply_is_spoken_once(desktop: Page, live_server: LiveServer) -> No
         desktop.wait_for_timeout(300)
         spoken = desktop.evaluate("spoken")
         assert len(spoken) == turn
-        assert re.search(
-            r"^You played \w+ of \w+.*The computer.* played .*Your turn\.$", spoken[-1]
-        )
+        assert re.search(r"^You played \w+ of \w+.*Simsim.* played .*Your turn\.$", spoken[-1])
 
 
 def test_equal_words_are_spoken_again(
@@ -177,9 +175,9 @@ def test_forced_last_cards_are_shown_one_after_the_other(
     steps = table.steps.all_inner_texts()
     assert len(steps) == 4, "my card, the reply, and both last cards"
     assert "You played" in steps[0]
-    assert "The computer" in steps[1]
+    assert "Simsim" in steps[1]
     assert "You played" in steps[2]
-    assert "The computer" in steps[3]
+    assert "Simsim" in steps[3]
     assert len(my_plays(game)) == 1
     delays = [
         step.evaluate("one => parseFloat(getComputedStyle(one).animationDelay)")

@@ -43,6 +43,34 @@ def test_a_whole_game_by_touch_on_a_phone(phone: Page, live_server: LiveServer) 
     assert Game.objects.count() == 2
 
 
+def test_el_usta_is_chosen_by_his_face_and_is_still_chosen_next_time(
+    phone: Page, live_server: LiveServer
+) -> None:
+    phone.goto(live_server.url)
+    play = phone.get_by_role("button", name="Play the computer")
+    assert_all_in_view(phone, [play])
+    expect(phone.get_by_role("radio", name="Simsim")).to_be_checked()
+    phone.locator("label", has_text="El Usta").locator(".portrait").tap()
+    play.tap()
+    table = Table(phone)
+    table.expect_my_turn()
+    opponent = phone.get_by_role("region", name="El Usta")
+    expect(opponent.locator(".portrait")).to_be_visible()
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    phone.get_by_role("link", name="My games").tap()
+    expect(phone.get_by_role("radio", name="El Usta")).to_be_checked()
+
+
+def test_an_opponent_is_chosen_by_the_arrow_keys(desktop: Page, live_server: LiveServer) -> None:
+    desktop.goto(live_server.url)
+    press_tab_to(desktop, desktop.get_by_role("radio", name="Simsim"))
+    desktop.keyboard.press("ArrowDown")
+    expect(desktop.get_by_role("radio", name="Amm Sayed")).to_be_checked()
+    desktop.keyboard.press("Enter")
+    Table(desktop).expect_my_turn()
+    expect(desktop.get_by_role("region", name="Amm Sayed")).to_be_visible()
+
+
 def test_a_whole_game_by_keyboard_alone(desktop: Page, live_server: LiveServer) -> None:
     complaints = watch(desktop, live_server.url)
     desktop.goto(live_server.url)

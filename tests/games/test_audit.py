@@ -35,14 +35,9 @@ def audit(*games: Game) -> tuple[list[str], str | None]:
 
 
 def between_computers(seed: int, *, rules: str = "standard", target: int | None = None) -> Game:
-    players = [
-        User.objects.get_or_create(
-            username=name, defaults={"name": name, "kind": User.Kind.COMPUTER}
-        )[0]
-        for name in ("computer one", "computer two")
-    ]
+    easy, medium = cast.the_computer(User.Level.EASY), cast.the_computer(User.Level.MEDIUM)
     return services.computer_reply(
-        cast.sit_down(players[0], players[1], rules=rules, target=target, seed=seed)
+        cast.sit_down(easy, medium, rules=rules, target=target, seed=seed)
     )
 
 

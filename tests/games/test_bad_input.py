@@ -13,7 +13,6 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from games import services
 from games.models import Game
 from tests import cast
 
@@ -37,7 +36,7 @@ FIELDS = {
     "seen": ["round"],
     "after_move": ["after_move"],
     "cancel": ["answer"],
-    "play_computer": ["rule_set", "target", "own_words", "form_key"],
+    "play_computer": ["level", "rule_set", "target", "own_words", "form_key"],
     "new_challenge": ["rule_set", "target", "who", "form_key"],
     "records": ["text", "form_key"],
     "name": ["name"],
@@ -50,7 +49,7 @@ class Table:
     def __init__(self) -> None:
         self.mona = cast.person("Mona")
         self.game = cast.sit_down_with_the_computer(self.mona)
-        self.offered = cast.offer(services.computer_player(), self.mona, seed=2)
+        self.offered = cast.offer(cast.the_computer(), self.mona, seed=2)
         self.browser = cast.browser_of(self.mona, tells_errors=False)
         self.play = cast.a_play(self.game)
 
@@ -81,7 +80,8 @@ class Table:
             },
             "records": {"text": "Basra", "form_key": str(uuid.uuid4())},
             "play_computer": {
-                "rule_set": "standard", "target": "51", "form_key": str(uuid.uuid4())
+                "level": "easy", "rule_set": "standard", "target": "51",
+                "form_key": str(uuid.uuid4()),
             },
             "name": {"name": "Mona"},
         }[action]  # fmt: skip

@@ -379,7 +379,7 @@ def test_a_visitor_whose_first_form_is_sent_twice_is_one_guest(way: str) -> None
         "accept": reverse("games:accept", args=[challenge.pk]),
         "record": reverse("games:records"),
     }
-    form = TERMS | {"form_key": key, "words": "mint", "text": SHORT_RECORD}
+    form = TERMS | {"level": "easy", "form_key": key, "words": "mint", "text": SHORT_RECORD}
     answers = [cast.posted(cast.browser_of(), addresses[way], form) for _click in range(2)]
     assert {answer.status_code for answer in answers} == {302}
     assert answers[0].headers["Location"] == answers[1].headers["Location"]

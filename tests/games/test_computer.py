@@ -1,11 +1,9 @@
-"""The computer: what it sees, what it plays, and what happens when it fails or is interrupted."""
+"""The computer players at the table, and what happens when one fails or is interrupted."""
 
 from __future__ import annotations
 
-import inspect
 import io
 import logging
-import typing
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -14,119 +12,34 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 
 from accounts.models import User
-from games import bots, engine, services
-from games.bots import choose_play
-from games.engine import (
-    Card,
-    GameState,
-    Pair,
-    Play,
-    RuleSet,
-    Seat,
-    SeatView,
-    Terms,
-    parse_cards,
-    seat_view,
-)
-from games.engine.rounds import RoundState
+from games import bots, engine, selectors, services
+from games.engine import Play, Seat, SeatView
 from games.models import Game
+from games.snapshot import read_play
 from games.tasks import finish_computer_replies
 from tests import cast
-from tests.engine.helpers import ALL_RULES
 
 
-def position(hand: str, floor: str, *, rules: str = engine.DEFAULT_RULE_SET) -> SeatView:
-    """What seat A sees who is to play ``hand`` on ``floor``, the rest taken or hidden."""
-    mine, lying = parse_cards(hand), parse_cards(floor)
-    rest = [card for card in engine.PACK if card not in (*mine, *lying)]
-    theirs, stock, gone = (
-        rest[: len(mine)],
-        rest[len(mine) : len(mine) + 16],
-        rest[len(mine) + 16 :],
-    )
-    table = RoundState(
-        dealer=Seat.B,
-        hands=Pair(mine, tuple(theirs)),
-        floor=lying,
-        stock=tuple(stock),
-        piles=Pair((), tuple(gone)),
-        basras=Pair(engine.Basras(), engine.Basras()),
-        last_capturer=Seat.B,
-    )
-    terms = Terms(engine.RULE_SETS[rules], None)
-    state = GameState(terms, 1, table, Pair(0, 0), 0, Seat.A, None)
-    return seat_view(state, Seat.A)
+def test_every_level_of_a_user_has_a_way_of_playing() -> None:
+    assert list(User.Level) == list(bots.LEVELS)
 
 
-def test_the_computer_is_given_a_seats_view_and_nothing_else() -> None:
-    parameters = inspect.signature(choose_play).parameters
-    assert list(parameters) == ["view"]
-    assert typing.get_type_hints(choose_play)["view"] is SeatView
-
-
-@pytest.mark.parametrize("rules", ALL_RULES, ids=lambda rules: f"{rules.name}-{rules.base}")
-def test_over_many_rounds_the_computer_never_plays_what_is_not_legal(rules: RuleSet) -> None:
-    for seed in range(34):
-        state = engine.deal(engine.new_game(Terms(rules, None)), cast.deal_of(seed))
-        while state.turn is not None:
-            play = choose_play(seat_view(state, state.turn))
-            assert play in engine.legal_plays(state)
-            state, _played = engine.play(state, state.turn, play)
-        assert state.outcome is not None
-
-
-def test_equal_views_give_equal_plays() -> None:
-    view = position("7C 8D QS 2H", "5D 3C KH")
-    assert {choose_play(view) for _ in range(5)} == {choose_play(view)}
-
-
-@pytest.mark.parametrize(
-    ("hand", "floor"),
-    [
-        ("8C 2D KS QH", "8H"),
-        ("8C 2D KS QH", "5D 3C"),
-        ("KC 3D 9S 2H", "KH"),
-        ("10C AD 2S JH", "6D 4C"),
-    ],
-)
-def test_the_computer_takes_a_basra_that_is_there(hand: str, floor: str) -> None:
-    best = choose_play(position(hand, floor))
-    assert best == Play(parse_cards(hand)[0], frozenset(parse_cards(floor)))
-
-
-def test_the_computer_keeps_its_jack_from_an_empty_floor() -> None:
-    assert not choose_play(position("JC KD 2S 9H", "")).card.is_jack
-
-
-def test_the_computer_keeps_its_komi_from_an_empty_floor() -> None:
-    assert not choose_play(position("7D KD 2S 9H", "")).card.is_komi
-
-
-def test_the_computer_sweeps_a_full_floor_with_its_jack_rather_than_lay_a_card() -> None:
-    assert choose_play(position("JC KD QS", "9C 8D 6H 5S 4C 3D 2H")).card.is_jack
-
-
-def test_the_computer_does_not_lay_a_card_that_makes_the_floor_one_basra() -> None:
-    # With 2C beside 8S any ten would sweep both; the king cannot be summed.
-    assert choose_play(position("2C KD", "8S")).card == Card.parse("KD")
-
-
-def test_the_computer_beats_the_first_legal_card_over_many_rounds() -> None:
-    points = [0, 0]
-    for seed in range(40):
-        terms = Terms(engine.RULE_SETS[engine.DEFAULT_RULE_SET], None)
-        state = engine.deal(engine.new_game(terms), cast.deal_of(seed))
-        clever = list(Seat)[seed % 2]
-        while state.turn is not None:
-            play = (
-                choose_play(seat_view(state, clever))
-                if state.turn is clever
-                else engine.legal_plays(state)[0]
-            )
-            state, _played = engine.play(state, state.turn, play)
-        points[0] += state.totals[clever]
-        points[1] += state.totals[clever.other]
-    assert points[0] > 1.5 * points[1]
+@pytest.mark.django_db
+@pytest.mark.parametrize("level", User.Level)
+def test_whoever_sits_at_the_table_plays_by_the_level_and_with_the_seed_of_the_play(
+    level: User.Level,
+) -> None:
+    mona = cast.person("Mona")
+    game = cast.play_one(cast.sit_down_with_the_computer(mona, level=level, seed=4))
+    for _reply in range(6):
+        view, ply = engine.seat_view(cast.state_of(game), Seat.A), game.plies + 1
+        past = selectors.plays_since_the_deal(game)
+        chosen = bots.choose_play(level, view, bots.seed_of(game.pk, ply), past)
+        services.computer_reply(cast.as_it_is(game))
+        stored = game.plays.get(ply=ply)
+        card, captured, _kind = read_play(game, stored.text)
+        assert (stored.seat, Play(card, frozenset(captured))) == ("A", chosen)
+        game = cast.play_one(cast.as_it_is(game))
 
 
 @pytest.fixture
@@ -140,20 +53,23 @@ def errors() -> Iterator[io.StringIO]:
     logger.removeHandler(handler)
 
 
-def raises(_view: SeatView) -> Play:
+FAILED = "the computer failed to choose a play"
+
+
+def raises(_level: str, _view: SeatView, _seed: int) -> Play:
     raise ZeroDivisionError
 
 
-def nothing(_view: SeatView) -> None:
+def nothing(_level: str, _view: SeatView, _seed: int) -> None:
     return None
 
 
-def a_strange_card(view: SeatView) -> Play:
+def a_strange_card(_level: str, view: SeatView, _seed: int) -> Play:
     unseen = [card for card in engine.PACK if card not in view.hand]
     return Play(unseen[0], frozenset())
 
 
-def a_made_up_capture(view: SeatView) -> Play:
+def a_made_up_capture(_level: str, view: SeatView, _seed: int) -> Play:
     return Play(view.hand[0], frozenset(engine.PACK[:13]))
 
 
@@ -173,17 +89,33 @@ def test_a_computer_that_fails_plays_a_legal_card_all_the_same_and_it_is_noted(
 
 
 @pytest.mark.django_db
-def test_a_computer_that_always_fails_still_finishes_its_game(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_computer_that_fails_once_goes_on_by_its_level(
+    errors: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mona = cast.person("Mona")
+    game = cast.sit_down_with_the_computer(mona)
+    browser = cast.browser_of(mona)
+    with monkeypatch.context() as failing:
+        failing.setattr(bots, "choose_play", raises)
+        cast.post_play(browser, game)
+    assert errors.getvalue().count(FAILED) == 1
+    cast.post_play(browser, game)
+    assert cast.as_it_is(game).plies == game.plies + 4
+    assert errors.getvalue().count(FAILED) == 1
+
+
+@pytest.mark.django_db
+def test_a_computer_that_always_fails_still_finishes_its_game_with_one_error_a_play(
+    errors: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bots, "choose_play", raises)
-    game = a_game_between_computers()
-    assert services.computer_reply(game).status == Game.Status.FINISHED
+    game = services.computer_reply(a_game_between_computers())
+    assert game.status == Game.Status.FINISHED
+    assert errors.getvalue().count(FAILED) == game.plays.filter(forced=False).count()
 
 
 def a_game_between_computers(seed: int = 1, rules: str = "standard") -> Game:
-    first = cast.person(f"Computer one {seed}", kind=User.Kind.COMPUTER)
-    second = cast.person(f"Computer two {seed}", kind=User.Kind.COMPUTER)
+    first, second = cast.the_computer(User.Level.EASY), cast.the_computer(User.Level.MEDIUM)
     return cast.sit_down(first, second, seed=seed, rules=rules)
 
 
@@ -195,19 +127,27 @@ def test_two_computers_play_a_game_to_its_end(rules: str) -> None:
     call_command("audit")
 
 
-def interrupted(player: User, *, seconds_ago: float, seed: int = 1) -> Game:
+def interrupted(
+    player: User, *, seconds_ago: float, seed: int = 1, level: User.Level = User.Level.EASY
+) -> Game:
     """A game in which a person's card was stored, but the computer's reply never was."""
-    game = cast.play_one(cast.sit_down_with_the_computer(player, seed=seed))
+    game = cast.play_one(cast.sit_down_with_the_computer(player, seed=seed, level=level))
     Game.objects.filter(pk=game.pk).update(changed_at=Now() - timedelta(seconds=seconds_ago))
     return game
 
 
 @pytest.mark.django_db
-def test_a_reply_that_was_interrupted_is_finished_by_the_sweep() -> None:
-    game = interrupted(cast.person("Mona"), seconds_ago=20)
+@pytest.mark.parametrize("level", User.Level)
+def test_a_reply_that_was_interrupted_is_finished_by_the_sweep_as_it_would_have_been(
+    level: User.Level,
+) -> None:
+    game = interrupted(cast.person("Mona"), seconds_ago=20, level=level)
+    view = engine.seat_view(cast.state_of(game), Seat.A)
+    chosen = bots.choose_play(level, view, bots.seed_of(game.pk, game.plies + 1))
     finish_computer_replies.delay()
     after = cast.as_it_is(game)
     assert (after.plies, after.turn) == (game.plies + 1, "B")
+    assert after.plays.latest("ply").text.startswith(chosen.card.code)
     stored = cast.everything_stored()
     finish_computer_replies.delay()
     assert cast.everything_stored() == stored
@@ -226,7 +166,7 @@ def test_the_sweep_never_plays_for_a_person() -> None:
     mona = cast.person("Mona")
     cast.sit_down(mona, cast.person("Karim"))
     cast.sit_down_with_the_computer(mona, seed=2)
-    cast.offer(services.computer_player(), mona, seed=3)
+    cast.offer(cast.the_computer(), mona, seed=3)
     Game.objects.update(changed_at=Now() - timedelta(days=3))
     stored = cast.everything_stored()
     finish_computer_replies.delay()

@@ -36,7 +36,7 @@ def document(game: Game, browser: Client | None = None) -> dict[str, object]:
 
 def test_the_anchor_is_stored_before_it_is_shown_and_hangs_on_the_tip() -> None:
     mona = cast.person("Mona")
-    challenge = cast.offer(services.computer_player(), mona, seed=3)
+    challenge = cast.offer(cast.the_computer(), mona, seed=3)
     link = cast.tip_of(3)
     for _round in range(128):
         link = hashlib.sha256(link).digest()

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from basra_site.logging import JsonFormatter
-from games import engine, selectors, services, table
+from games import engine, hints, replaying, selectors, services, table
 from games.engine import PACK, Card, GameState, Seat
 from games.models import Challenge, Game
 from games.snapshot import read_state
@@ -173,7 +173,7 @@ def test_a_whole_game_against_the_computer_shows_only_what_the_player_may_see(
     rules: str, target: int | None, seed: int, logged: io.StringIO
 ) -> None:
     mona = cast.person("Mona")
-    computer = services.computer_player()
+    computer = cast.the_computer()
     challenge = cast.offer(computer, mona, rules=rules, target=target, seed=seed)
     watcher = Watcher(challenge, mona, seed)
     watcher.look_everywhere()
@@ -346,6 +346,9 @@ def every_view(game: Game) -> dict[str, Callable[[Client], HttpResponse]]:
         "fairness": lambda browser: cast.look(browser, "fairness", game),
         "document": lambda browser: cast.look(browser, "fairness_document", game),
         "rules": lambda browser: cast.look(browser, "game_rules", game),
+        "why": lambda browser: cast.get(
+            browser, reverse("games:why", args=[game.pk]), {"ply": "1"}
+        ),
         "resign": lambda browser: cast.post(browser, "resign", game, {}),
         "abort": lambda browser: cast.post(browser, "abort", game, {}, htmx=True),
         "cancel": lambda browser: cast.post(browser, "cancel", game, {"answer": "offer"}),
@@ -358,8 +361,8 @@ def every_view(game: Game) -> dict[str, Callable[[Client], HttpResponse]]:
 @pytest.mark.parametrize(
     "view",
     [
-        "home", "table", "board", "log", "rules", "fairness", "document", "accept", "play", "seen",
-        "resign", "abort", "cancel",
+        "home", "table", "board", "log", "rules", "why", "fairness", "document", "accept", "play",
+        "seen", "resign", "abort", "cancel",
     ],
 )  # fmt: skip
 def test_an_error_with_cards_at_hand_tells_none_of_them(
@@ -384,6 +387,7 @@ def test_an_error_with_cards_at_hand_tells_none_of_them(
         (fairness_pages, "document"),
         (fairness_pages, "fairness_view"),
         (rules_pages, "terms_of"),
+        (replaying, "choice_at"),
         (services, "accept_challenge"),
         (services, "resign"),
         (services, "abort"),
@@ -398,6 +402,25 @@ def test_an_error_with_cards_at_hand_tells_none_of_them(
     assert "KeyError" in logged.getvalue()
     assert cards_in(masked_ids(logged.getvalue())) == set()
     assert cast.tip_of(10).hex() not in logged.getvalue() + sent_by(response)
+
+
+def test_a_hint_that_fails_with_cards_at_hand_tells_none_of_them(
+    logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mona = cast.person("Mona")
+    game = cast.sit_down_with_the_computer(mona, seed=10)
+    hidden = hidden_from(Seat.B, cast.state_of(game))
+
+    def falls_over(*_args: object, **_how: object) -> object:
+        raise KeyError(engine.format_cards(sorted(hidden)))
+
+    monkeypatch.setattr(hints, "facts", falls_over)
+    form = {"version": str(game.version)}
+    response = cast.post(cast.browser_of(mona), "hint", game, form)
+    assert response.status_code == 409
+    assert not cards_in(masked(sent_by(response))) & hidden
+    assert "KeyError" in logged.getvalue()
+    assert cards_in(masked_ids(logged.getvalue())) == set()
 
 
 def test_an_error_in_a_task_with_cards_at_hand_tells_none_of_them(

@@ -111,7 +111,7 @@ def test_a_challenge_accepted_at_once_with_many_words_is_dealt_with_one_of_them(
     in_threads: InThreads,
 ) -> None:
     mona = cast.person("Mona")
-    challenge = cast.offer(services.computer_player(), mona)
+    challenge = cast.offer(cast.the_computer(), mona)
     words = [f"words {number}" for number in range(8)]
     answers = in_threads([accepted(mona, challenge, one) for one in words])
     assert statuses(answers) == {302: 1, 409: 7}
@@ -128,7 +128,7 @@ def test_a_challenge_accepted_at_once_with_many_words_is_dealt_with_one_of_them(
 
 def test_the_same_words_sent_at_once_are_a_success_each_time(in_threads: InThreads) -> None:
     mona = cast.person("Mona")
-    challenge = cast.offer(services.computer_player(), mona)
+    challenge = cast.offer(cast.the_computer(), mona)
     answers = in_threads([accepted(mona, challenge, "the same") for _ in range(8)])
     assert statuses(answers) == {302: 8}
     assert Game.objects.get().player_b == mona
@@ -175,8 +175,13 @@ def test_one_form_for_a_new_game_posted_at_once_makes_one_challenge(
     in_threads: InThreads,
 ) -> None:
     mona = cast.person("Mona")
-    services.computer_player()
-    form = {"rule_set": "standard", "target": "round", "form_key": str(uuid.uuid4())}
+    cast.the_computer()
+    form = {
+        "level": "easy",
+        "rule_set": "standard",
+        "target": "round",
+        "form_key": str(uuid.uuid4()),
+    }
     url = reverse("games:play_computer")
 
     def click() -> object:
@@ -191,7 +196,12 @@ def test_the_first_visitors_ever_meet_one_computer(in_threads: InThreads) -> Non
     url = reverse("games:play_computer")
 
     def visit() -> object:
-        form = {"rule_set": "standard", "target": "51", "form_key": str(uuid.uuid4())}
+        form = {
+            "level": "easy",
+            "rule_set": "standard",
+            "target": "51",
+            "form_key": str(uuid.uuid4()),
+        }
         return cast.browser_of(tells_errors=False).post(url, form)
 
     assert statuses(in_threads([visit] * 8)) == {302: 8}

@@ -142,7 +142,7 @@ def test_the_names_are_those_of_the_players_in_whatever_script() -> None:
 def test_the_computer_has_its_name_in_the_record() -> None:
     game = cast.sit_down_with_the_computer(cast.person("Mona"), seed=SEED)
     services.resign(game_id=game.pk, player=game.player_b)
-    assert "name A The computer\nname B Mona\n" in text_of(game)
+    assert "name A Simsim\nname B Mona\n" in text_of(game)
 
 
 def test_everybody_may_have_the_record_once_the_game_is_over_and_nobody_before() -> None:

@@ -378,5 +378,5 @@ def test_a_damaged_game_says_so() -> None:
 def test_a_game_against_the_computer_can_be_looked_at_as_well() -> None:
     mona = cast.person("Mona")
     game = cast.sit_down_with_the_computer(mona, seed=3)
-    assert "The computer" in page_of(cast.browser_of(), game)
+    assert "Simsim" in page_of(cast.browser_of(), game)
     assert selectors.game_by_id(game.pk).status == Game.Status.RUNNING

@@ -298,7 +298,7 @@ def asks_every(player: User, game: Game) -> str:
 def test_a_table_asks_for_news_as_often_as_there_can_be_some() -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     for seed in range(1, 9):
-        game = cast.sit_down(services.computer_player(), mona, seed=seed)
+        game = cast.sit_down(cast.the_computer(), mona, seed=seed)
         if game.turn == "A":
             break
     assert asks_every(mona, game) == "3000"

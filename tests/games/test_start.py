@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from games import engine, selectors, services
+from games import engine, selectors
 from games.engine import Reason
 from games.forms import signed_proposal
 from games.models import Challenge, Fingerprint, Game, Seal
@@ -21,7 +21,7 @@ from tests import cast
 
 pytestmark = pytest.mark.django_db
 
-TERMS = {"rule_set": engine.DEFAULT_RULE_SET, "target": "round"}
+TERMS = {"level": "easy", "rule_set": engine.DEFAULT_RULE_SET, "target": "round"}
 
 
 def click_play(browser: Client, **changed: str) -> str:
@@ -97,6 +97,8 @@ def test_every_rule_set_can_be_played_to_every_target(rules: str, target: int | 
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"level": "harder"},
+        {"level": ""},
         {"rule_set": "poker"},
         {"rule_set": ""},
         {"target": "52"},
@@ -160,7 +162,7 @@ def test_there_is_an_end_to_how_many_games_one_can_have_running(
 
 def offered_to(player: User, *, seed: int = 1) -> Challenge:
     """A challenge by the computer whose seal waits for the player's words."""
-    return cast.offer(services.computer_player(), player, seed=seed)
+    return cast.offer(cast.the_computer(), player, seed=seed)
 
 
 def test_dealing_mixes_my_words_in_and_keeps_their_fingerprint_only() -> None:
@@ -273,7 +275,7 @@ def test_words_that_look_like_markup_are_only_text() -> None:
 def test_when_a_game_is_over_the_same_terms_are_one_click_away() -> None:
     mona = cast.person("Mona")
     game = cast.play_to_the_end(
-        cast.sit_down(services.computer_player(), mona, rules="standard", target=51)
+        cast.sit_down(cast.the_computer(), mona, rules="standard", target=51)
     )
     page = cast.text_of(cast.look(cast.browser_of(mona), "table", game))
     assert "Play again" in page
@@ -343,8 +345,3 @@ def test_home_shows_a_game_that_waits_for_me_however_many_are_newer() -> None:
             cast.play_one(game)
     page = cast.text_of(cast.look(cast.browser_of(waiting), "home"))
     assert reverse("games:table", args=[first.pk]) in page
-
-
-def test_the_computer_is_one_user_however_often_it_is_asked_for() -> None:
-    assert services.computer_player() == services.computer_player()
-    assert User.objects.get().kind == User.Kind.COMPUTER

@@ -93,6 +93,19 @@ def test_a_table_with_all_that_can_be_on_it_takes_five_statements() -> None:
     assert counted_look(warm(mona), "table", game) == 5
 
 
+def test_the_end_of_a_game_against_the_computer_takes_five_statements() -> None:
+    mona = cast.person("Mona")
+    game = cast.play_until_ply(cast.sit_down_with_the_computer(mona, target=201), 49)
+    services.resign(game_id=game.pk, player=mona)
+    browser = warm(mona)
+    # The game, its plays, the summary, what waits, and the record against this computer player.
+    assert counted_look(browser, "table", game) == 5
+    for number in range(2, 12):
+        over = cast.sit_down_with_the_computer(mona, seed=number)
+        services.resign(game_id=over.pk, player=mona)
+    assert counted_look(browser, "table", game) == 5
+
+
 def polled(browser: Client, page: str, about: Game | Challenge) -> tuple[int, int, int]:
     """Ask a page for news that are none: the status, all statements sent, the bytes of the body."""
     url = reverse(f"games:{page}", args=[about.pk])
@@ -167,13 +180,13 @@ def test_a_move_with_the_computers_reply_takes_few_statements() -> None:
     mona = cast.person("Mona")
     browser = warm(mona)
     game = cast.sit_down_with_the_computer(mona)
-    assert counted_play(browser, game) == 7
-    assert counted_play(browser, game) == 7
+    assert counted_play(browser, game) == 8
+    assert counted_play(browser, game) == 8
 
 
 def games_of(player: User, count: int) -> None:
     """Give the player games: few running, the others finished, all with the computer."""
-    table = cast.sit_down(services.computer_player(), player, rules="standard", seed=count)
+    table = cast.sit_down(cast.the_computer(), player, rules="standard", seed=count)
     template = cast.play_until_ply(table, 5)
     last = template.plays.latest("ply")
     copies = []
@@ -194,14 +207,14 @@ def games_of(player: User, count: int) -> None:
     type(last).objects.bulk_create(plays)
 
 
-def test_home_takes_four_statements_however_many_the_games() -> None:
+def test_home_takes_five_statements_however_many_the_games() -> None:
     counts = {}
     for count in (1, 30, 300):
         player = cast.person(f"Mona {count}")
         Game.objects.all().delete()
         games_of(player, count)
         counts[count] = counted_look(warm(player), "home")
-    assert set(counts.values()) == {4}, counts
+    assert set(counts.values()) == {5}, counts
 
 
 def test_the_open_table_takes_two_statements_however_many_challenges_stand_there() -> None:
@@ -258,10 +271,11 @@ def test_a_visitor_costs_no_statement_at_all() -> None:
 
 def test_offering_and_dealing_take_few_statements() -> None:
     mona = cast.person("Mona")
-    services.computer_player()
+    cast.the_computer()
     browser = warm(mona)
     form = {
-        "rule_set": engine.DEFAULT_RULE_SET, "target": "round", "form_key": str(cast.game_id_of(1))
+        "level": "easy", "rule_set": engine.DEFAULT_RULE_SET, "target": "round",
+        "form_key": str(cast.game_id_of(1)),
     }  # fmt: skip
     with Counted() as counted:
         response = browser.post(reverse("games:play_computer"), form)

@@ -177,12 +177,13 @@ def test_a_page_that_tells_the_other_hand_would_be_noticed() -> None:
     assert one != two
 
 
-def test_the_computer_plays_the_same_card_in_twins() -> None:
+@pytest.mark.parametrize("level", User.Level)
+def test_the_computer_plays_the_same_card_in_twins(level: User.Level) -> None:
     mona = cast.person("Mona")
     pairs = 0
     for seed in range(1, 9):
         game = cast.sit_down_with_the_computer(
-            mona, rules=list(engine.RULE_SETS)[seed % 4], seed=seed
+            mona, rules=list(engine.RULE_SETS)[seed % 4], seed=seed, level=level
         )
         for _play in range(3):
             game = cast.play_one(game)
@@ -190,9 +191,9 @@ def test_the_computer_plays_the_same_card_in_twins() -> None:
                 break
             state = cast.state_of(game)
             other = with_other_hidden_cards(state, Seat.A, seed)
-            assert bots.choose_play(engine.seat_view(state, Seat.A)) == bots.choose_play(
-                engine.seat_view(other, Seat.A)
-            )
+            views = engine.seat_view(state, Seat.A), engine.seat_view(other, Seat.A)
+            first, second = (bots.choose_play(level, view, seed) for view in views)
+            assert first == second
             pairs += 1
             game = services.computer_reply(game)
     assert pairs >= 20

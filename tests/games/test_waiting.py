@@ -116,7 +116,7 @@ def test_a_rematch_and_a_game_that_waits_for_words_need_an_answer_and_are_counte
     assert "Needs an answer" in page
     services.decline_challenge(challenge_id=rematch.pk, player=karim)
     assert counts(karim) == {0}
-    cast.offer(services.computer_player(), karim, seed=5)
+    cast.offer(cast.the_computer(), karim, seed=5)
     assert counts(karim) == {1}
 
 

@@ -28,6 +28,7 @@ from .world import (
     OPPONENTS_TURN,
     REMATCH,
     VISITOR,
+    WITH_COMPUTER,
     WITHDRAWN,
 )
 
@@ -43,6 +44,7 @@ WHO_IS_ASKED = (ADDRESSED,)
 
 ANYTHING = NOT_ABOUT_ANYTHING
 RUNNING = (JUST_DEALT, MAKERS_TURN, OPPONENTS_TURN, CANCEL_OFFERED)
+AGAINST_THE_COMPUTER = (WITH_COMPUTER,)
 OVER = (FINISHED, ABORTED)
 GAMES = (*RUNNING, *OVER)
 FOR_ALL = (BY_LINK, LISTED)
@@ -50,8 +52,15 @@ TO_ONE = (REMATCH, WITHDRAWN, DECLINED)
 OFFERS = (*FOR_ALL, EXPIRED, *TO_ONE)
 
 _A_PAGE_FOR_ALL: list[Row] = [("GET", ANYBODY, ANYTHING, 200)]
-_A_PAGE_OF_THE_PLAYERS: list[Row] = [("GET", PLAYERS, GAMES, 200)]
-_FAIRNESS: list[Row] = [("GET", PLAYERS, GAMES, 200), ("GET", ANYBODY, OVER, 200)]
+_A_PAGE_OF_THE_PLAYERS: list[Row] = [
+    ("GET", PLAYERS, GAMES, 200),
+    ("GET", OPPONENTS, AGAINST_THE_COMPUTER, 200),
+]
+_A_FORM_OF_THE_PLAYERS: list[Row] = [
+    ("POST", PLAYERS, GAMES, 302),
+    ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 302),
+]
+_FAIRNESS: list[Row] = [*_A_PAGE_OF_THE_PLAYERS, ("GET", ANYBODY, OVER, 200)]
 
 TABLE: dict[str, list[Row]] = {
     "livez": _A_PAGE_FOR_ALL,
@@ -75,6 +84,7 @@ TABLE: dict[str, list[Row]] = {
         ("GET", (*MAKERS, *WHO_IS_ASKED), TO_ONE, 200),
         # The players go on to the table; others read that the seat is taken.
         ("GET", PLAYERS, GAMES, 302),
+        ("GET", OPPONENTS, AGAINST_THE_COMPUTER, 302),
         ("GET", ANYBODY, GAMES, 200),
     ],
     "games:accept": [
@@ -84,11 +94,14 @@ TABLE: dict[str, list[Row]] = {
         ("POST", WHO_IS_ASKED, (REMATCH,), 302),
         ("POST", WHO_IS_ASKED, (WITHDRAWN, DECLINED), 409),
         ("POST", PLAYERS, GAMES, 302),
+        ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 302),
         ("POST", ANYBODY, GAMES, 409),
     ],
     "games:decline": [
         ("POST", WHO_IS_ASKED, (REMATCH, DECLINED), 302),
         ("POST", WHO_IS_ASKED, (WITHDRAWN,), 409),
+        # It has become a game: who was asked goes to the table.
+        ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 302),
     ],
     "games:withdraw": [
         ("POST", MAKERS, (*FOR_ALL, REMATCH, WITHDRAWN), 302),
@@ -100,12 +113,19 @@ TABLE: dict[str, list[Row]] = {
     "games:table": _A_PAGE_OF_THE_PLAYERS,
     "games:play": [
         ("POST", MAKERS, (MAKERS_TURN, CANCEL_OFFERED), 302),
-        ("POST", OPPONENTS, (OPPONENTS_TURN, JUST_DEALT), 302),
+        ("POST", OPPONENTS, (OPPONENTS_TURN, JUST_DEALT, WITH_COMPUTER), 302),
         ("POST", PLAYERS, GAMES, 409),
     ],
-    "games:more": [("GET", PLAYERS, RUNNING, 200), ("GET", PLAYERS, OVER, 302)],
-    "games:seen": [("POST", PLAYERS, GAMES, 302)],
-    "games:after_move": [("POST", PLAYERS, GAMES, 302)],
+    "games:hint": [("POST", OPPONENTS, AGAINST_THE_COMPUTER, 200)],
+    # A card that the computer played in a round that is over.
+    "games:why": [("GET", OPPONENTS, AGAINST_THE_COMPUTER, 200)],
+    "games:more": [
+        ("GET", PLAYERS, RUNNING, 200),
+        ("GET", PLAYERS, OVER, 302),
+        ("GET", OPPONENTS, AGAINST_THE_COMPUTER, 200),
+    ],
+    "games:seen": _A_FORM_OF_THE_PLAYERS,
+    "games:after_move": _A_FORM_OF_THE_PLAYERS,
     "games:log": _A_PAGE_OF_THE_PLAYERS,
     "games:game_rules": _A_PAGE_OF_THE_PLAYERS,
     "games:resign": [
@@ -113,10 +133,15 @@ TABLE: dict[str, list[Row]] = {
         ("GET", PLAYERS, OVER, 302),
         ("POST", PLAYERS, RUNNING, 302),
         ("POST", PLAYERS, OVER, 409),
+        ("GET", OPPONENTS, AGAINST_THE_COMPUTER, 200),
+        ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 302),
     ],
     "games:abort": [
         ("GET", PLAYERS, RUNNING, 200),
         ("GET", PLAYERS, OVER, 302),
+        # Both have played.
+        ("GET", OPPONENTS, AGAINST_THE_COMPUTER, 200),
+        ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 409),
         ("POST", PLAYERS, (JUST_DEALT,), 302),
         # It was the maker's pressing that ended the game: sent again it is answered as once.
         ("POST", MAKERS, (ABORTED,), 302),
@@ -125,6 +150,7 @@ TABLE: dict[str, list[Row]] = {
     "games:cancel": [
         # Where the maker has offered it the form agrees, elsewhere it offers.
         ("POST", MAKERS, (CANCEL_OFFERED,), 409),
+        ("POST", OPPONENTS, AGAINST_THE_COMPUTER, 409),
         ("POST", PLAYERS, RUNNING, 302),
         ("POST", PLAYERS, OVER, 409),
     ],
@@ -132,7 +158,7 @@ TABLE: dict[str, list[Row]] = {
     "games:fairness": _FAIRNESS,
     "games:fairness_document": _FAIRNESS,
     "games:verify_shuffle": _A_PAGE_FOR_ALL,
-    "games:replay": [("GET", ANYBODY, GAMES, 200)],
+    "games:replay": [("GET", ANYBODY, (*GAMES, WITH_COMPUTER), 200)],
     "games:record": [("GET", ANYBODY, OVER, 200)],
     "games:records": [*_A_PAGE_FOR_ALL, ("POST", ANYBODY, ANYTHING, 302)],
     "games:uploaded": [("GET", MAKERS, (MAKERS_RECORD,), 200)],

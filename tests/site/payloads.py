@@ -84,7 +84,7 @@ FIELDS = {
     ),
     "games:challenge": ("pressed", "words"),
     "games:accept": ("words", "proposal", "pressed"),
-    "games:play_computer": ("rule_set", "target", "own_words", "form_key"),
+    "games:play_computer": ("level", "rule_set", "target", "own_words", "form_key"),
     "games:play": ("card", "version", "move_id", "capture-"),
     "games:seen": ("round",),
     "games:after_move": ("after_move",),

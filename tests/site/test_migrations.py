@@ -74,7 +74,7 @@ def games_of_before() -> tuple[Game, Game, Challenge]:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     running = cast.play_until_ply(cast.sit_down(mona, karim, target=201, seed=1), 57)
     finished = cast.play_to_the_end(cast.sit_down(karim, mona, seed=2))
-    sealed = cast.offer(services.computer_player(), mona, seed=3)
+    sealed = cast.offer(cast.the_computer(), mona, seed=3)
     tables = [
         ("accounts", "User", rows_of(User)),
         ("games", "Game", [*rows_of(Game), a_sealed_game(sealed)]),
@@ -153,3 +153,69 @@ def test_the_database_still_refuses_to_change_a_seal_or_a_fingerprint_of_before(
     for rows, column in ((Seal.objects, "anchor"), (Fingerprint.objects, "words_sha256")):
         with pytest.raises(IntegrityError, match="insert-only"), transaction.atomic():
             rows.update(**{column: "0" * 64})
+
+
+# As long as there was one computer player.
+ONE_COMPUTER = [
+    ("accounts", "0002_presence_and_after_move"),
+    ("games", "0006_uploaded_record"),
+    ("sealing", "0002_tips_of_challenges"),
+]
+
+
+def the_computer_of_before() -> None:
+    """Make the tables of Amm Sayed those of the one computer there was."""
+    before = migrate(ONE_COMPUTER)
+    users = before.get_model("accounts", "User")._default_manager
+    assert users.filter(username="computer", name="The computer", kind="computer").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_newest_state_afterwards")
+def test_the_computer_of_before_plays_on_as_amm_sayed() -> None:
+    mona = cast.person("Mona")
+    medium = User.Level.MEDIUM
+    running = cast.play_one(cast.sit_down_with_the_computer(mona, level=medium, seed=1))
+    finished = cast.sit_down_with_the_computer(mona, level=medium, seed=2)
+    services.resign(game_id=finished.pk, player=mona)
+    sealed = cast.offer(cast.the_computer(medium), mona, seed=3)
+    the_computer_of_before()
+    migrate()
+
+    computer = User.objects.get(kind=User.Kind.COMPUTER)
+    assert (computer.level, computer.shown_name) == (medium, "Amm Sayed")
+    assert services.computer_player(medium) == computer
+    assert User.objects.get(name="Mona").level == ""
+    assert services.computer_reply(cast.as_it_is(running)).plies == running.plies + 1
+    browser = cast.browser_of(mona)
+    home = cast.text_of(cast.look(browser, "home"))
+    assert home.count("Against <bdi>Amm Sayed</bdi>") == 3
+    assert "You won 0, lost 1." in home
+    assert cast.post(browser, "accept", sealed, {"words": "mine"}).status_code == 302
+    assert audited() == "3 games audited, 0 damaged"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_newest_state_afterwards")
+def test_a_guest_who_was_called_amm_sayed_before_keeps_the_name_and_the_computer_has_its_own() -> (
+    None
+):
+    cast.the_computer(User.Level.MEDIUM)
+    guest = cast.person("Amm Sayed", kind=User.Kind.GUEST)
+    the_computer_of_before()
+    migrate()
+    guest.refresh_from_db()
+    assert guest.name == "Amm Sayed"
+    assert cast.the_computer(User.Level.MEDIUM).shown_name == "Amm Sayed"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [("guest", "easy"), ("member", "hard"), ("computer", ""), ("computer", "harder")],
+)
+def test_the_database_knows_that_computers_and_nobody_else_have_a_level(
+    kind: str, level: str
+) -> None:
+    with pytest.raises(IntegrityError, match="a_level_for_each_computer"), transaction.atomic():
+        User.objects.create(username="x", name="X", kind=kind, level=level)

@@ -52,12 +52,13 @@ JUST_DEALT = "just dealt, the opponent leads"
 MAKERS_TURN = "the maker to play"
 OPPONENTS_TURN = "the opponent to play"
 CANCEL_OFFERED = "the maker to play, who offers to cancel"
+WITH_COMPUTER = "against the computer, the opponent to play"
 FINISHED = "finished"
 ABORTED = "aborted"
 NO_SUCH = "nothing"
 GAME_STATES = (
     BY_LINK, LISTED, REMATCH, EXPIRED, WITHDRAWN, DECLINED, JUST_DEALT, MAKERS_TURN,
-    OPPONENTS_TURN, CANCEL_OFFERED, FINISHED, ABORTED, NO_SUCH,
+    OPPONENTS_TURN, CANCEL_OFFERED, WITH_COMPUTER, FINISHED, ABORTED, NO_SUCH,
 )  # fmt: skip
 
 MAKERS_RECORD = "a record of the maker"
@@ -192,6 +193,8 @@ class World:
                 return reverse(route)
             case "name":
                 return reverse(route, args=["standard" if state == KNOWN_RULES else "poker"])
+            case _ if route == "games:why":
+                return reverse(route, args=[self.ids[state]], query={"ply": self.explained})
             case _:
                 return reverse(route, args=[self.ids[state]])
 
@@ -201,6 +204,8 @@ class World:
         match route:
             case "games:play":
                 return self._play(state)
+            case "games:hint":
+                return {"version": self._play(state)["version"]}
             case "games:accept":
                 return {"words": cast.WORDS}
             case "games:seen":
@@ -210,7 +215,7 @@ class World:
             case "games:cancel":
                 return {"answer": "agree" if state == CANCEL_OFFERED else "offer"}
             case "games:play_computer":
-                return {"rule_set": "standard", "target": "51", "form_key": key}
+                return {"level": "easy", "rule_set": "standard", "target": "51", "form_key": key}
             case "games:new_challenge":
                 custom = CustomRulesForm.of(engine.RULE_SETS["standard"]).initial
                 return {
@@ -265,6 +270,7 @@ class World:
             OPPONENTS_TURN: self._game_with_turn(13, karim),
             CANCEL_OFFERED: self._game_with_turn(14, mona),
             FINISHED: cast.play_to_the_end(self._game(15)),
+            WITH_COMPUTER: self._second_round_with_the_computer(17),
             ABORTED: self._game(16),
         }
         assert cast.player_to_play(games[JUST_DEALT]) == karim
@@ -284,6 +290,15 @@ class World:
     def _game_with_turn(self, seed: int, player: User) -> Game:
         game = cast.play_until_ply(self._game(seed), 6)
         return game if cast.player_to_play(game) == player else cast.play_one(game)
+
+    def _second_round_with_the_computer(self, seed: int) -> Game:
+        karim = self.person(OPPONENT)
+        game = cast.sit_down_with_the_computer(karim, target=201, seed=seed)
+        game = cast.play_until_ply(game, 49)
+        services.dismiss_summary(game=game, player=karim, round_number=1)
+        first = game.plays.filter(seat=engine.Seat.A, forced=False).earliest("ply")
+        self.explained = first.ply
+        return services.computer_reply(game)
 
     def _record_of(self, game_id: UUID) -> UploadedRecord:
         return uploads.keep_record(

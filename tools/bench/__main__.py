@@ -54,7 +54,9 @@ def _options(arguments: list[str]) -> argparse.Namespace:
         "--database", choices=("postgresql", "sqlite"), default="postgresql",
         help="for pages and games; a move is measured on PostgreSQL",
     )  # fmt: skip
-    parser.add_argument("--games", type=int, default=50, help="how many games to play")
+    parser.add_argument(
+        "--games", type=int, default=50, help="how many games to play, in each part that plays any"
+    )
     parser.add_argument("--seconds", type=float, default=2.5, help="of one measurement")
     parser.add_argument("--passes", type=int, default=6, help="over the kinds of move")
     parser.add_argument("--json", type=Path, default=ROOT / "var" / "bench.json")
@@ -71,7 +73,7 @@ def _measure(part: str, options: argparse.Namespace) -> Report:
     if part == "engine":
         return engine.measure(options.seconds)
     if part == "bots":
-        return bots.measure(options.seconds)
+        return bots.measure(options.seconds, options.games)
     # These can be imported once the site is set up.
     from tools.bench import move, pages, selfplay
 

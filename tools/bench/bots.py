@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 from statistics import median
 from typing import TYPE_CHECKING
 
-from games.bots import search
+from games import bots
+from games.bots import SeenPlay, hard
 from games.bots.core import CARDS_MASK, POINTS, Core, core_of
 from games.engine import (
     DEFAULT_RULE_SET,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 SEED = 20261130
 ROUNDS_COMPARED = 100_000
-GAMES_OF_HARD = 20
 PLAYS = 48
 
 _POINTS = (0, 1, 7, 10, 25, 30, 100)
@@ -55,12 +56,15 @@ _CHOICES: dict[str, tuple[object, ...]] = {
 }
 
 
-def measure(seconds: float) -> Report:
-    """Compare the core with the engine, and measure for some five times so many seconds."""
+def measure(seconds: float, games: int) -> Report:
+    """Compare the core with the engine, time it, and let the levels play so many rounds."""
     report = Report()
     _equal(report)
     _playouts(report, seconds)
-    _hard(report)
+    # The garbage of all that came before would be looked through in the middle of a play.
+    gc.freeze()
+    _games(report, games)
+    gc.unfreeze()
     return report
 
 
@@ -183,8 +187,8 @@ def _playouts(report: Report, seconds: float) -> None:
             ("what", "number"),
             [
                 (
-                    "positions that hard looks at",
-                    median(positions_a_second(chance) for _ in range(9)) / 10,
+                    "looks of hard at what a card does to a floor",
+                    median(looks_a_second(chance) for _ in range(9)) / 10,
                 ),
                 ("plays of the engine", rounds / spent * PLAYS / 10),
             ],
@@ -210,45 +214,55 @@ def play_out(core: Core, pack: Sequence[int]) -> tuple[int, int]:
     return gains[0], gains[1]
 
 
-def _hard(report: Report) -> None:
+def _games(report: Report, number: int) -> None:
     chance = random.Random(SEED)  # noqa: S311 - the same games on every run
-    rows = []
-    for name, rules in RULE_SETS.items():
-        core_of.cache_clear()  # so that each begins as a new process does
-        spent = [one for seed in range(GAMES_OF_HARD) for one in play_costs(rules, chance, seed)]
-        spent.sort()
-        half, most, nearly_all = (spent[len(spent) * part // 100] * 1e3 for part in (50, 75, 95))
-        rows.append((name, len(spent), half, most, nearly_all, spent[-1] * 1e3))
+    spent: dict[str, list[float]] = {level: [] for level in bots.LEVELS}
+    for rules in rule_sets(chance, number):
+        play_game(Terms(rules, None), chance, spent)
     report.tables.append(
         Table(
-            "A play of hard, ms of one core",
-            ("rules", "plays", "median", "three of four", "19 of 20", "most"),
-            rows,
+            f"{number:,} rounds of players of all levels, by all kinds of rules: ms of one core",
+            ("level", "plays", "median", "three of four", "99 of 100", "most"),
+            [(level, len(times), *_shares(times)) for level, times in spent.items()],
         )
     )
-    report.aims.append(Aim("slowest play of hard, ms", max(row[-1] for row in rows), 100.0))
+    for limit in (100.0, 150.0):
+        slower = sum(one * 1e3 > limit for times in spent.values() for one in times)
+        report.aims.append(
+            Aim(f"plays of a computer player that take over {limit:.0f} ms", slower, 0)
+        )
 
 
-def play_costs(rules: RuleSet, chance: random.Random, seed: int) -> list[float]:
-    """Let hard play a round against itself, and return the seconds that each play took."""
-    spent = []
-    state = deal(new_game(Terms(rules, None)), random_deal(chance))
+def _shares(times: list[float]) -> list[float]:
+    times.sort()
+    return [times[len(times) * part // 100] * 1e3 for part in (50, 75, 99)] + [times[-1] * 1e3]
+
+
+def play_game(terms: Terms, chance: random.Random, spent: dict[str, list[float]]) -> None:
+    """Play a round of two levels drawn by chance; note the seconds that each play took.
+
+    Whatever they choose goes through the engine, which raises where it is not legal.
+    """
+    levels = {seat: chance.choice(list(bots.LEVELS)) for seat in Seat}
+    state = deal(new_game(terms), random_deal(chance))
+    past: list[SeenPlay] = []
     while (seat := state.turn) is not None:
-        view = seat_view(state, seat)
+        view, seed = seat_view(state, seat), chance.getrandbits(32)
         started = time.process_time()
-        chosen = search.choose_play(view, seed)
-        spent.append(time.process_time() - started)
-        state, _played = play(state, seat, chosen)
-    return spent
+        chosen = bots.choose_play(levels[seat], view, seed, past)
+        spent[levels[seat]].append(time.process_time() - started)
+        state, played = play(state, seat, chosen)
+        past = [] if played.deals_next else [*past, SeenPlay(seat, played.card, played.captured)]
 
 
-def positions_a_second(chance: random.Random) -> float:
-    """Return how many positions hard looks at in a core-second, at the first play of a round.
+def looks_a_second(chance: random.Random) -> float:
+    """Return how often hard works out what a card does in a core-second, at the first play.
 
-    Judging a floor counts as several, as it does for hard's own budget.
+    So its own budget counts: each position is one look, judging a floor counts as several.
     """
     state = deal(new_game(Terms(RULE_SETS[DEFAULT_RULE_SET], None)), random_deal(chance))
-    thinking = search.Search(seat_view(state, state.turn), search.EFFORT)
+    view = seat_view(state, state.turn)
+    thinking = hard.Search(view, [], hard.EFFORT)
     started = time.process_time()
-    thinking.best(list(search.choices_of(seat_view(state, state.turn))), SEED)
-    return (search.EFFORT - thinking.left) / (time.process_time() - started)
+    thinking.best(list(hard.choices_of(view)), SEED)
+    return thinking.spent / (time.process_time() - started)

@@ -122,12 +122,12 @@ def _rounds(report: Report, seconds: float) -> None:
         return chance.choice(legal_plays(state))
 
     def computer(state: GameState, seat: Seat) -> Play:
-        return bots.choose_play(seat_view(state, seat))
+        return bots.choose_play("medium", seat_view(state, seat), chance.getrandbits(64))
 
     choosers: dict[str, Chooser] = {
         "a random card and its default capture": first_card,
         "a random one of all legal plays": any_play,
-        "the computer against itself": computer,
+        "the medium computer player against itself": computer,
     }
     rows = [(name, *_rounds_a_second(choose, chance, seconds)) for name, choose in choosers.items()]
     report.tables.append(

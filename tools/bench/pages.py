@@ -262,7 +262,10 @@ def _first_visit(report: Report) -> None:
     """Come to a table for the first time, and weigh everything that the browser fetches."""
     visitor = Browser(None)
     visitor.get("home", "/")
-    form = {"rule_set": engine.DEFAULT_RULE_SET, "target": "round", "form_key": str(uuid.uuid4())}
+    form = {
+        "level": "medium", "rule_set": engine.DEFAULT_RULE_SET, "target": "round",
+        "form_key": str(uuid.uuid4()),
+    }  # fmt: skip
     visitor.post("a challenge is made", reverse("games:play_computer"), form, htmx=False)
     key = Challenge.objects.latest("created_at").pk
     to_deal = visitor.get("challenge page", reverse("games:challenge", args=[key]))

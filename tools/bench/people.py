@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from accounts.guests import keep_signed_in
+from accounts.models import User
 from games import bots, engine, services
 from games.engine import Seat
 from games.models import Fingerprint
@@ -19,9 +20,9 @@ from games.snapshot import read_state
 from games.table import capture_value
 
 if TYPE_CHECKING:
-    from accounts.models import User
     from games.models import Game
 
+LEVEL = User.Level.MEDIUM
 RULES = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
 
 
@@ -56,7 +57,9 @@ def session_of(player: User) -> str:
 def dealt_game(joining: User, other: User | None = None, target: int | None = None) -> Game:
     """Return a dealt game between the computer, or `other`, and the player who joins."""
     if other is None:
-        challenge = services.challenge_by_the_computer(player=joining, rules=RULES, target=target)
+        challenge = services.challenge_by_the_computer(
+            player=joining, level=LEVEL, rules=RULES, target=target
+        )
     else:
         challenge = services.make_challenge(player=other, rules=RULES, target=target, listed=False)
     game = services.accept_challenge(
@@ -70,8 +73,13 @@ def next_move(game: Game) -> Move | None:
     state = read_state(game)
     if state.turn is None:
         return None
-    player = game.player(state.turn)
-    return Move(player, game.version, bots.choose_play(engine.seat_view(state, state.turn)))
+    play = _choice(game, state, state.turn, game.plies + 1)
+    return Move(game.player(state.turn), game.version, play)
+
+
+def _choice(game: Game, state: engine.GameState, seat: Seat, ply: int) -> engine.Play:
+    view = engine.seat_view(state, seat)
+    return bots.choose_play(LEVEL, view, bots.seed_of(game.pk, ply))
 
 
 def make(game: Game, move: Move) -> Game:
@@ -90,21 +98,25 @@ def make(game: Game, move: Move) -> Game:
 def moves_of_the_round(game: Game) -> deque[Move]:
     """Return all moves that people will make in the round, if everybody plays like the computer.
 
-    The computer's own plays are foreseen, since equal views give equal plays.
+    The computer's own plays are foreseen, since equal views and seeds give equal plays.
     """
     moves: deque[Move] = deque()
-    state, version = read_state(game), game.version
+    state, version, plies = read_state(game), game.version, game.plies
     while (seat := state.turn) is not None:
-        play = bots.choose_play(engine.seat_view(state, seat))
+        play = _choice(game, state, seat, plies + 1)
         player = game.player(seat)
         if not player.is_computer:
             moves.append(Move(player, version, play))
-        state, version = _played(state, seat, play), version + 1
+        state, plays = _played(state, seat, play)
+        version, plies = version + 1, plies + plays
     return moves
 
 
-def _played(state: engine.GameState, seat: Seat, play: engine.Play) -> engine.GameState:
+def _played(state: engine.GameState, seat: Seat, play: engine.Play) -> tuple[engine.GameState, int]:
+    """Return the state after a play and the forced ones that follow, and how many plays that is."""
     state, _played = engine.play(state, seat, play)
+    plays = 1
     while state.turn is not None and (forced := engine.forced_play(state)) is not None:
         state, _played = engine.play(state, state.turn, forced)
-    return state
+        plays += 1
+    return state, plays

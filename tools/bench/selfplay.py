@@ -1,4 +1,4 @@
-"""Whole games of the computer against itself, stored move by move, and audited."""
+"""Whole games of the easy against the medium computer player, stored move by move, and audited."""
 
 from __future__ import annotations
 
@@ -24,11 +24,8 @@ TARGETS = (None, 51, 101)
 def measure(number: int) -> Report:
     """Play so many games, of every rule set and several targets in turn, and audit them."""
     started = time.monotonic()
-    second = User.objects.create(
-        username="second-computer", name="Second computer", kind=User.Kind.COMPUTER
-    )
     terms = cycle(product(TARGETS, engine.RULE_SETS.values()))
-    games = [_played(second, rules, target) for target, rules in islice(terms, number)]
+    games = [_played(rules, target) for target, rules in islice(terms, number)]
     seconds = time.monotonic() - started
     plays = sum(Game.objects.filter(pk__in=games).values_list("plies", flat=True))
     unfinished = Game.objects.filter(pk__in=games).exclude(status=Game.Status.FINISHED).count()
@@ -39,7 +36,7 @@ def measure(number: int) -> Report:
     return Report(
         [
             Table(
-                f"{number} games of the computer against itself on {connection.vendor}",
+                f"{number} games of computer players on {connection.vendor}",
                 ("", "games a second", "plays a second", "seconds"),
                 [
                     ("played", number / seconds, plays / seconds, seconds),
@@ -55,10 +52,13 @@ def measure(number: int) -> Report:
     )  # fmt: skip
 
 
-def _played(second: User, rules: engine.RuleSet, target: int | None) -> UUID:
-    challenge = services.challenge_by_the_computer(player=second, rules=rules, target=target)
+def _played(rules: engine.RuleSet, target: int | None) -> UUID:
+    easy = services.computer_player(User.Level.EASY)
+    challenge = services.challenge_by_the_computer(
+        player=easy, level=User.Level.MEDIUM, rules=rules, target=target
+    )
     game = services.accept_challenge(
-        challenge_id=challenge.pk, player=second, words="", words_by=Fingerprint.By.SERVER
+        challenge_id=challenge.pk, player=easy, words="", words_by=Fingerprint.By.SERVER
     )
     # It replies until it is a person's turn, and there is none at this table.
     return services.computer_reply(game).pk

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from games.bots import search
+from games.bots import hard
 from games.bots.core import core_of
 from games.engine import (
     PACK,
@@ -16,6 +15,7 @@ from games.engine import (
     Basras,
     GameState,
     Pair,
+    Play,
     RuleSet,
     Seat,
     SeatView,
@@ -28,36 +28,16 @@ from games.engine import (
     seat_view,
 )
 from games.engine.rounds import RoundState
+from tests.bots.positions import Past, after_plays, and_then
 from tests.engine.helpers import ALL_RULES, at_random, chance_from
 from tools.bench.bots import random_deal, rule_sets
 
-LITTLE = 400
+LITTLE = 2000
 """An effort that lets a test play many games."""
-
-
-def after_plays(rules: RuleSet, chance: random.Random, plays: int) -> GameState:
-    """A round after so many random plays."""
-    state = deal(new_game(Terms(rules, None)), random_deal(chance))
-    for _ in range(plays):
-        assert state.turn is not None
-        state, _played = play(state, state.turn, chance.choice(legal_plays(state)))
-    return state
 
 
 def seen(state: GameState) -> SeatView:
     return seat_view(state, state.turn)
-
-
-def otherwise_hidden(state: GameState, chance: random.Random) -> GameState:
-    """The same game with the cards that the seat to move does not see dealt in another way."""
-    table = state.round
-    assert table is not None
-    other = table.turn.other
-    size = len(table.hands[other])
-    hidden = [*table.hands[other], *table.stock]
-    chance.shuffle(hidden)
-    hands = table.hands.replace(other, tuple(hidden[:size]))
-    return replace(state, round=replace(table, hands=hands, stock=tuple(hidden[size:])))
 
 
 def lead_of(state: GameState, seat: Seat) -> int:
@@ -99,34 +79,26 @@ def made_up(hand: str, floor: str, stock_count: int, rules: RuleSet) -> SeatView
     return seat_view(GameState(Terms(rules, None), 1, table, Pair(0, 0), 0, Seat.A, None), Seat.A)
 
 
-def test_the_play_does_not_depend_on_what_is_hidden() -> None:
-    chance = chance_from("hidden")
-    for number in range(60):
-        rules = ALL_RULES[number % len(ALL_RULES)]
-        state = after_plays(rules, chance, chance.randrange(40))
-        chosen = search.choose_play(seen(state), number, LITTLE)
-        for _ in range(5):
-            other = otherwise_hidden(state, chance)
-            assert search.choose_play(seen(other), number, LITTLE) == chosen
-
-
 def test_the_same_seed_gives_the_same_play_whatever_was_thought_about_before() -> None:
     chance = chance_from("again")
-    views = [seen(after_plays(RULE_SETS["standard"], chance, 11 * n % 40)) for n in range(12)]
-    first = [search.choose_play(view, 5, LITTLE) for view in views]
+    positions = [after_plays(RULE_SETS["standard"], chance, 11 * n % 40) for n in range(12)]
+
+    def chosen(state: GameState, past: Past) -> Play:
+        return hard.choose_play(seen(state), 5, past, LITTLE)
+
+    first = [chosen(*position) for position in positions]
     core_of.cache_clear()
-    again = [search.choose_play(view, 5, LITTLE) for view in reversed(views)]
-    assert again == first[::-1]
+    assert [chosen(*position) for position in reversed(positions)] == first[::-1]
 
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=lambda rules: f"{rules.name}-{rules.base}")
 def test_the_end_of_the_pack_is_played_exactly(rules: RuleSet) -> None:
     chance = chance_from(f"end {rules.name} {rules.base}")
     for number in range(12):
-        state = after_plays(rules, chance, 42 + number % 5)
+        state, _past = after_plays(rules, chance, 42 + number % 5)
         seat = state.turn
         assert seat is not None
-        chosen = search.choose_play(seen(state), number)
+        chosen = hard.choose_play(seen(state), number)
         reached = best_end(play(state, seat, chosen)[0], seat, lead_of)
         assert reached == best_end(state, seat, lead_of)
 
@@ -137,21 +109,26 @@ def test_whole_games_by_any_rules_end_without_an_illegal_play() -> None:
         state = new_game(Terms(rules, (None, 51, 101)[number % 3]))
         while state.outcome is None and state.round_number < 4:
             state = deal(state, random_deal(chance))
-            while (seat := state.turn) is not None:
+            past: Past = []
+            while state.turn is not None:
                 # An illegal play raises.
-                state, _played = play(state, seat, search.choose_play(seen(state), number, 60))
+                chosen = hard.choose_play(seen(state), number, past, 600)
+                state = and_then(state, past, chosen)
 
 
 def test_hard_beats_a_player_at_random_by_far() -> None:
     chance, lead = chance_from("against random"), 0
     for number in range(12):
         state = deal(new_game(Terms(RULE_SETS["egyptian_basra_2"], None)), random_deal(chance))
-        hard, anyhow = list(Seat)[number % 2], at_random(number)
+        past: Past = []
+        thinks, anyhow = list(Seat)[number % 2], at_random(number)
         while (seat := state.turn) is not None:
-            thinks = seat is hard
-            chosen = search.choose_play(seen(state), number, 4000) if thinks else anyhow(state)
-            state, _played = play(state, seat, chosen)
-        lead += lead_of(state, hard)
+            if seat is thinks:
+                chosen = hard.choose_play(seen(state), number, past)
+            else:
+                chosen = anyhow(state)
+            state = and_then(state, past, chosen)
+        lead += lead_of(state, thinks)
     assert lead > 12 * 15
 
 
@@ -160,12 +137,12 @@ def test_a_game_that_can_be_won_now_is_won_and_one_that_can_be_kept_open_is_not_
     number: int,
 ) -> None:
     chance = chance_from(f"target {number}")
-    state = after_plays(chance.choice(ALL_RULES), chance, 43)
+    state, _past = after_plays(chance.choice(ALL_RULES), chance, 43)
     totals = Pair(chance.randrange(20, 50), chance.randrange(20, 50))
     state = replace(state, terms=Terms(state.terms.rules, 51), totals=totals)
     seat = state.turn
     assert seat is not None
-    chosen = search.choose_play(seen(state), number)
+    chosen = hard.choose_play(seen(state), number)
     after, _played = play(state, seat, chosen)
     assert best_end(after, seat, outcome_for) == best_end(state, seat, outcome_for)
 
@@ -173,8 +150,8 @@ def test_a_game_that_can_be_won_now_is_won_and_one_that_can_be_kept_open_is_not_
 def test_an_effort_too_small_for_the_position_still_gives_a_legal_play() -> None:
     chance = chance_from("no effort")
     for plays in range(48):
-        state = after_plays(RULE_SETS["standard"], chance, plays)
-        assert search.choose_play(seen(state), plays, 0) in legal_plays(state)
+        state, past = after_plays(RULE_SETS["standard"], chance, plays)
+        assert hard.choose_play(seen(state), plays, past, 0) in legal_plays(state)
 
 
 def test_a_floor_made_to_be_hard_is_answered_within_the_effort() -> None:
@@ -182,15 +159,15 @@ def test_a_floor_made_to_be_hard_is_answered_within_the_effort() -> None:
     for rules in ALL_RULES:
         for hidden in (24, 0):
             view = made_up("10S 10H 10D 9S", "AC AD 2C 3C 3D 4C 5C 6C 7C 8C 9C 10C", hidden, rules)
-            chosen = search.choose_play(view, 1)
+            chosen = hard.choose_play(view, 1)
             assert chosen.capture in {
                 frozenset(capture.cards) for capture in view.options()[chosen.card]
             }
 
 
 def test_only_who_is_to_move_is_asked() -> None:
-    state = after_plays(RULE_SETS["standard"], chance_from("turn"), 7)
+    state, _past = after_plays(RULE_SETS["standard"], chance_from("turn"), 7)
     assert state.turn is not None
     for seat in (state.turn.other, None):
         with pytest.raises(ValueError, match="on its turn"):
-            search.choose_play(seat_view(state, seat), 1)
+            hard.choose_play(seat_view(state, seat), 1)
