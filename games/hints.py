@@ -138,6 +138,7 @@ class _Matter(StrEnum):
     SWEEP = auto()
     TAKES = auto()
     STAYS = auto()
+    SINGLES = auto()
     MAJORITY = auto()
     LAST_CARD = auto()
     OPENS_BASRA = auto()
@@ -158,6 +159,8 @@ def _matters(found: Facts, seat: Seat) -> Iterator[_Matter]:
     if found.only_play:
         yield _Matter.ONLY_PLAY
     yield _effect(found)
+    if found.single_points:
+        yield _Matter.SINGLES
     if found.has_majority and found.own_cards - found.cards_won < MAJORITY_CARDS:
         yield _Matter.MAJORITY
     if found.only_play:
@@ -217,6 +220,7 @@ def _values(found: Facts) -> dict[str, object]:
     basras = (one.card for one in found.clearings if one.makes_basra)
     return {
         "points": found.points,
+        "singles": found.single_points,
         "taken": len(found.taken),
         "left": len(found.floor),
         "basras": found.can_make_basra,
@@ -251,6 +255,12 @@ def _hint_phrase(matter: _Matter, found: Facts) -> str:
             )
         case _Matter.STAYS:
             return _("It takes nothing and stays on the floor.")
+        case _Matter.SINGLES:
+            return ngettext(
+                "The cards that you win with it count %(singles)d point by themselves.",
+                "The cards that you win with it count %(singles)d points by themselves.",
+                found.single_points,
+            )
         case _Matter.MAJORITY:
             return _("It gives you the majority: %(own)d cards.")
         case _Matter.LAST_CARD:
@@ -356,6 +366,12 @@ def _told_phrase(matter: _Matter, found: Facts) -> str:
             return ngettext("It took %(taken)d card.", "It took %(taken)d cards.", len(found.taken))
         case _Matter.STAYS:
             return _("It took nothing and stayed on the floor.")
+        case _Matter.SINGLES:
+            return ngettext(
+                "The cards won with it counted %(singles)d point by themselves.",
+                "The cards won with it counted %(singles)d points by themselves.",
+                found.single_points,
+            )
         case _Matter.MAJORITY:
             return _("It gave %(name)s the majority: %(own)d cards.")
         case _Matter.LAST_CARD:

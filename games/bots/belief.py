@@ -20,7 +20,7 @@ from games.engine import PACK, Card, Seat, SeatView, captures
 from games.engine.rounds import HAND_SIZE
 
 from .core import Outcome
-from .counting import Counting, Standing, without
+from .counting import Counting, Standing, unseen_by, without
 
 type Hand = tuple[int, ...]
 
@@ -73,12 +73,6 @@ def possible_hands(
         for hand, times in _dealt(counting, view, draws, chance)
     ]
     return hands if len(hands) <= at_most else _drawn(hands, at_most, chance)
-
-
-def unseen_by(view: SeatView) -> list[Card]:
-    """Return the cards that a seat has not seen in this round, in pack order."""
-    seen = {*view.hand, *view.floor, *view.piles.a, *view.piles.b}
-    return [card for card in PACK if card not in seen]
 
 
 def _dealt(

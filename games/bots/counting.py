@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from operator import mul
 from typing import Final, NamedTuple
 
+from games.engine import PACK, Card, SeatView
+
 from .core import CARDS_MASK, JACK_KIND, KOMI_KIND, POINTS, Core, Outcome
 
 # The numbers below were found by letting variants of the medium player play each other.
@@ -221,6 +223,12 @@ class _Replies:
 def _worth_in_hand(kind: int, turns: int) -> float:
     """What a card is worth in a hand that will be played in so many turns."""
     return _SWEEPER + _SWEEPER_A_TURN * turns if kind in (JACK_KIND, KOMI_KIND) else 0.0
+
+
+def unseen_by(view: SeatView) -> list[Card]:
+    """Return the cards that a seat has not seen in this round, in pack order."""
+    seen = {*view.hand, *view.floor, *view.piles.a, *view.piles.b}
+    return [card for card in PACK if card not in seen]
 
 
 def without(hand: tuple[int, ...], kind: int) -> tuple[int, ...]:

@@ -20,9 +20,12 @@ from games.engine import (
     Seat,
     SeatView,
     captures,
+    single_cards,
 )
 from games.engine.captures import without_basra
 from games.engine.rounds import gets_left_over
+
+from .counting import unseen_by
 
 MAJORITY_CARDS: Final = len(PACK) // 2 + 1
 """With so many cards, 27, nobody can have as many."""
@@ -61,6 +64,8 @@ class Facts:
     kind: Kind
     points: int
     """What its basra counts."""
+    single_points: int
+    """What the cards that go into the pile count by themselves, where the rules let any."""
     choices: int
     """How many captures the card can choose between, 1 for no choice."""
     only_card: bool
@@ -134,7 +139,7 @@ def facts(view: SeatView, play: Play) -> Facts:
     seat, rules = view.seat, view.terms.rules
     options = view.options()
     option = _chosen(options.get(play.card, ()), play)
-    unseen = _unseen(view)
+    unseen = unseen_by(view)
     floor = _floor_after(view.floor, option)
     plays_left = view.stock_count + sum(view.hand_counts) - 1
     last_capturer = seat if option.cards else view.last_capturer
@@ -144,6 +149,7 @@ def facts(view: SeatView, play: Play) -> Facts:
         taken=option.cards,
         kind=option.kind,
         points=option.points,
+        single_points=sum(worth for _card, worth in single_cards(rules, _won(option))),
         choices=len(options[option.card]),
         only_card=len(options) == 1,
         only_play=sum(len(made) for made in options.values()) == 1,
@@ -154,7 +160,7 @@ def facts(view: SeatView, play: Play) -> Facts:
         jacks_kept=sum(card.is_jack for card in view.hand if card != option.card),
         komi_kept=KOMI in view.hand and option.card != KOMI,
         same_rank_unseen=sum(card.rank == option.card.rank and not card.is_komi for card in unseen),
-        own_cards=len(view.piles[seat]) + (len(option.cards) + 1 if option.cards else 0),
+        own_cards=len(view.piles[seat]) + len(_won(option)),
         their_cards=len(view.piles[seat.other]),
         last_deal=not view.stock_count,
         last_play=not plays_left,
@@ -170,9 +176,8 @@ def _chosen(options: Sequence[Capture], play: Play) -> Capture:
     raise ValueError("that play is not open to this seat")
 
 
-def _unseen(view: SeatView) -> tuple[Card, ...]:
-    seen = {*view.hand, *view.floor, *view.piles.a, *view.piles.b}
-    return tuple(card for card in PACK if card not in seen)
+def _won(option: Capture) -> tuple[Card, ...]:
+    return (option.card, *option.cards) if option.cards else ()
 
 
 def _floor_after(floor: Sequence[Card], option: Capture) -> tuple[Card, ...]:

@@ -28,9 +28,9 @@ from typing import Final
 from games.engine import PACK, Capture, Play, Seat, SeatView
 from games.engine.rounds import HAND_SIZE
 
-from .belief import Hand, SeenPlay, possible_hands, unseen_by
+from .belief import Hand, SeenPlay, possible_hands
 from .core import CARDS_MASK, Outcome, core_of
-from .counting import Counting, Standing, without
+from .counting import Counting, Standing, unseen_by, without
 from .prospects import MINE, THEIRS, Prospects
 
 type Choice = tuple[int, Outcome]

@@ -11,7 +11,7 @@ from games.engine import PACK, Capture, Play, SeatView
 from games.engine.rounds import HAND_SIZE
 
 from .core import Outcome, core_of
-from .counting import Counting, Standing, without
+from .counting import Counting, Standing, unseen_by, without
 
 
 def choose_play(view: SeatView, seed: int) -> Play:
@@ -39,8 +39,7 @@ def choose_play(view: SeatView, seed: int) -> Play:
     )
     # When they have none left, new ones are dealt before their turn.
     held = view.hand_counts[view.seat.other] or min(HAND_SIZE, view.stock_count)
-    seen = {*view.hand, *view.floor, *ours, *theirs}
-    unseen = core.count(card for card in PACK if card not in seen)
+    unseen = core.count(unseen_by(view))
     hand = tuple(core.kind(card) for card in view.hand)
     counting = Counting(core, view.carried)
 

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from games.bots import SeenPlay
-from games.bots.belief import possible_hands, unseen_by
+from games.bots.belief import possible_hands
 from games.bots.core import Core, core_of
-from games.bots.counting import Counting
+from games.bots.counting import Counting, unseen_by
 from games.engine import (
     Card,
     Play,

@@ -21,6 +21,7 @@ from games.engine import (
     Kind,
     Pair,
     Play,
+    RuleSet,
     Seat,
     SeatView,
     Terms,
@@ -107,6 +108,28 @@ def test_a_point_is_one_point() -> None:
 def test_a_jack_takes_the_whole_floor(floor: str, count: str) -> None:
     assert hinted("JC", "JC KD", floor).startswith(f"It takes the whole floor: {count}. It leaves")
     assert told("JC", "JC KD", floor).startswith(f"It took the whole floor: {count}. It left")
+
+
+@pytest.mark.parametrize(
+    ("hand", "floor", "count"),
+    [
+        ("10D KD", "6H 4S 9C", "3 points"),
+        ("2C KD", "AH AS 9C", "4 points"),
+        ("JC KD", "KH 9C", "1 point"),
+        ("5C KD", "AH 4S 9C", "1 point"),
+    ],
+)
+def test_cards_that_count_by_themselves_are_told_where_the_rules_let_them(
+    hand: str, floor: str, count: str
+) -> None:
+    play = Play(Card.parse(hand.split()[0]))
+    rules = RuleSet.from_json({"base": "standard", "single_cards": "2C"})
+    view = seat_view(position(hand, floor, rules=rules), Seat.A)
+    hint, told_after = said_of(view, play)
+    assert f"The cards that you win with it count {count} by themselves." in hint
+    assert f"The cards won with it counted {count} by themselves." in told_after
+    without = seat_view(position(hand, floor, rules=RULE_SETS["standard"]), Seat.A)
+    assert "by themselves" not in " ".join(said_of(without, play)[0])
 
 
 def test_what_is_taken_is_counted_and_what_is_left_is_safe_where_nothing_can_clear_it() -> None:
@@ -291,6 +314,12 @@ def expect_true(state: GameState, play: Play, said: list[str]) -> None:
                 assert played.captured == ()
             case "It takes … card." | "It takes … cards.":
                 assert len(played.captured) == number < len(state.round.floor)
+            case (
+                "The cards that you win with it count … point by themselves."
+                | "The cards that you win with it count … points by themselves."
+            ):
+                won = engine.single_cards(state.terms.rules, (played.card, *played.captured))
+                assert sum(points for _card, points in won) == number > 0
             case "It takes the whole floor: … card." | "It takes the whole floor: … cards.":
                 assert len(played.captured) == number == len(state.round.floor)
                 assert played.kind is Kind.NONE
