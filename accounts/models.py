@@ -42,7 +42,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     name_key = models.CharField(max_length=72, unique=True, editable=False)
     email = models.EmailField(blank=True)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.MEMBER)
-    level = models.CharField(max_length=6, choices=Level, blank=True)
+    level = models.CharField(max_length=6, choices=Level, blank=True, db_default="")
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)

@@ -31,8 +31,8 @@ _RESERVED = frozenset(
 )  # fmt: skip
 # Letters that look like another, in the alphabets that a whole name could be written in.
 _LOOKS_LIKE = str.maketrans(
-    "ıl10аеорсухіјѕԁӏкмтвнѵԝαοιυνρτκμηχىیٱ",
-    "iiioaeopcyxijsdikmtbhvwaoiuvptkmnxييا",
+    "ıl10аеорсухіјѕԁӏкмтвнѵԝαοιυνρτκμηχىیٱɪꜱɑᴇʟᴜᴛᴀᴍᴅʏ",
+    "iiioaeopcyxijsdikmtbhvwaoiuvptkmnxيياisaeiutamdy",
 )  # fmt: skip
 # Writing systems that one language mixes; any other mixture makes look-alikes.
 _WRITTEN_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA"})

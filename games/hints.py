@@ -6,9 +6,11 @@ seat sees. A sentence about the play calls it "it".
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -20,8 +22,10 @@ from accounts.models import User
 from . import bots, wording
 from .bots import SeenPlay
 from .bots.facts import MAJORITY_CARDS, Facts, facts
-from .engine import KOMI, Kind, Play, Seat, SeatView
+from .engine import KOMI, PACK, Kind, Play, Seat, SeatView
 from .table import CardFace, capture_value, card_face, faces
+
+logger = logging.getLogger(__name__)
 
 MOST_REASONS: Final = 4
 _NEAR_THE_MAJORITY: Final = 6
@@ -47,7 +51,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A play that was made, with what its player saw, and why it was made.
+    """A play that was made, with what its player saw, and what there was to say of it.
 
     ``instead`` says what the hard player would have played, where that is another play.
     """
@@ -66,8 +70,7 @@ def hint(view: SeatView, seed: int, past: Sequence[SeenPlay] = ()) -> Hint:
 
     ``past`` are the plays since the last deal. Equal arguments give equal hints.
     """
-    play = bots.choose_play(User.Level.HARD, view, seed, past)
-    found = facts(view, play)
+    found = facts(view, _best(view, seed, tuple(past)))
     return Hint(
         card=card_face(found.card),
         takes=faces(found.taken),
@@ -115,6 +118,12 @@ def told_reasons(found: Facts, seat: Seat, *, name: str) -> tuple[str, ...]:
     return tuple(_told_phrase(matter, found) % values for matter in matters)
 
 
+# Whoever asks again on the same board is not thought for again.
+@lru_cache(maxsize=256)
+def _best(view: SeatView, seed: int, past: tuple[SeenPlay, ...]) -> Play:
+    return bots.choose_play(User.Level.HARD, view, seed, past)
+
+
 def _seat_of(view: SeatView) -> Seat:
     if view.seat is None:
         raise ValueError("a stranger plays no card")
@@ -122,7 +131,11 @@ def _seat_of(view: SeatView) -> Seat:
 
 
 def _instead(view: SeatView, found: Facts, seed: int, past: Sequence[SeenPlay]) -> str:
-    best = facts(view, bots.choose_play(User.Level.HARD, view, seed, past))
+    try:
+        best = facts(view, _best(view, seed, tuple(past)))
+    except Exception:  # whatever goes wrong in a computer player, what was played can be told
+        logger.exception("the hard player failed to choose a play")
+        return ""
     if (best.card, best.taken) == (found.card, found.taken):
         return ""
     name = str(User.Level.HARD.label)
@@ -161,7 +174,7 @@ def _matters(found: Facts, seat: Seat) -> Iterator[_Matter]:
     yield _effect(found)
     if found.single_points:
         yield _Matter.SINGLES
-    if found.has_majority and found.own_cards - found.cards_won < MAJORITY_CARDS:
+    if found.majority and found.has_majority and found.own_cards - found.cards_won < MAJORITY_CARDS:
         yield _Matter.MAJORITY
     if found.only_play:
         return  # what speaks for a play does not matter where there is no other
@@ -170,7 +183,7 @@ def _matters(found: Facts, seat: Seat) -> Iterator[_Matter]:
         yield _Matter.LAST_DEAL
     if found.kind is Kind.NONE and _is_plain(found) and (found.jacks_kept or found.komi_kept):
         yield _Matter.KEEPS
-    if found.taken and 0 < found.lacks_for_majority <= _NEAR_THE_MAJORITY:
+    if found.taken and found.majority and _is_near_the_majority(found):
         yield _Matter.NEAR_MAJORITY
     yield from _unseen_cards(found)
 
@@ -202,7 +215,7 @@ def _unseen_cards(found: Facts) -> Iterator[_Matter]:
     if not found.taken and len(found.floor) > 1 and _is_plain(found):
         if found.same_rank_unseen:
             yield _Matter.EQUALS_UNSEEN
-        elif found.card.rank != KOMI.rank or not found.komi_unseen:
+        else:
             yield _Matter.EQUALS_SEEN
     if len(found.floor) < _A_FULL_FLOOR:
         return
@@ -210,6 +223,11 @@ def _unseen_cards(found: Facts) -> Iterator[_Matter]:
         yield _Matter.JACKS_UNSEEN
     elif not found.komi_unseen:
         yield _Matter.SWEEPERS_SEEN
+
+
+def _is_near_the_majority(found: Facts) -> bool:
+    in_reach = found.their_cards + MAJORITY_CARDS <= len(PACK)
+    return in_reach and 0 < found.lacks_for_majority <= _NEAR_THE_MAJORITY
 
 
 def _is_plain(found: Facts) -> bool:
@@ -341,8 +359,8 @@ def _hinted_keeping(found: Facts) -> str:
             found.jacks_kept,
         )
     return ngettext(
-        "It keeps your jack for a fuller floor.",
-        "It keeps your %(jacks)d jacks for a fuller floor.",
+        "It keeps your jack for later.",
+        "It keeps your %(jacks)d jacks for later.",
         found.jacks_kept,
     )
 
@@ -455,7 +473,7 @@ def _told_keeping(found: Facts) -> str:
             found.jacks_kept,
         )
     return ngettext(
-        "It kept a jack for a fuller floor.",
-        "It kept %(jacks)d jacks for a fuller floor.",
+        "It kept a jack for later.",
+        "It kept %(jacks)d jacks for later.",
         found.jacks_kept,
     )

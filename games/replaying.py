@@ -31,7 +31,7 @@ from .engine import (
     Seat,
     SeatView,
 )
-from .engine.rounds import HAND_SIZE
+from .engine.rounds import PLAYS_OF_A_DEAL
 from .models import FinishedRound, Game, Play
 from .snapshot import (
     BrokenGame,
@@ -49,7 +49,6 @@ LAST = "last"
 
 _PLY = re.compile("0|[1-9][0-9]{0,4}", re.ASCII)
 _LONGEST_NAME = 40
-_PLAYS_OF_A_DEAL = len(Seat) * HAND_SIZE
 
 
 class NoSuchPosition(Exception):
@@ -193,29 +192,34 @@ def record_replay(record: Record, asked: str) -> ReplayView:
 class Choice:
     """A play that was made, what its player saw before it, and the plays since the last deal."""
 
+    ply: int
     view: SeatView
     play: engine.Play
     past: tuple[SeenPlay, ...]
 
 
-def choice_at(game: Game, ply: int) -> Choice:
-    """Return the play that is number ``ply`` of a game, with what its player saw.
+def choice_at(game: Game, asked: str) -> Choice:
+    """Return the play of a game that is asked for by its number, with what its player saw.
 
     Only in a round whose cards are published. Raises ``NoSuchPosition`` and ``BrokenGame``.
     """
     record = record_of(game)
-    made = [play for recorded in record.rounds for play in recorded.plays]
-    if not 1 <= ply <= len(made):
+    ply = _asked_ply(record, asked)
+    if ply == 0:
         raise NoSuchPosition
+    made = [play for recorded in record.rounds for play in recorded.plays]
     stated = made[ply - 1]
+    play = engine.Play(stated.card, frozenset(stated.captured))
     try:
         state = _position(record, ply - 1).state
+        engine.play(state, stated.seat, play)
     except BasraError as error:
         raise BrokenGame(game.pk, "its plays do not follow from its deals") from error
-    dealt = ply - 1 - (ply - 1) % _PLAYS_OF_A_DEAL
+    dealt = ply - 1 - (ply - 1) % PLAYS_OF_A_DEAL
     return Choice(
+        ply=ply,
         view=engine.seat_view(state, stated.seat),
-        play=engine.Play(stated.card, frozenset(stated.captured)),
+        play=play,
         past=tuple(SeenPlay(one.seat, one.card, one.captured) for one in made[dealt : ply - 1]),
     )
 

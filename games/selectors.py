@@ -28,7 +28,7 @@ from accounts.models import User
 
 from .bots import SeenPlay
 from .engine import Reason, Seat
-from .engine.rounds import HAND_SIZE
+from .engine.rounds import PLAYS_OF_A_DEAL
 from .models import Challenge, Event, Fingerprint, FinishedRound, Game, Play, Seal
 from .snapshot import seen_play
 
@@ -366,7 +366,9 @@ def latest_plays(game: Game) -> list[Play]:
 
 def plays_since_the_deal(game: Game) -> list[SeenPlay]:
     """Return the plays since the last deal, as both players saw them. Raises ``BrokenGame``."""
-    of_this_deal = game.plies % (len(Seat) * HAND_SIZE)
+    of_this_deal = game.plies % PLAYS_OF_A_DEAL
+    if not of_this_deal:
+        return []
     rows = game.plays.filter(ply__gt=game.plies - of_this_deal, ply__lte=game.plies)
     return [seen_play(game, row) for row in rows.order_by("ply")]
 
@@ -396,7 +398,7 @@ def finished_rounds(game: Game) -> QuerySet[FinishedRound]:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Tally:
     """A player's games against one computer player: those that count, and the latest of all."""
 
     won: int
@@ -404,8 +406,13 @@ class Record:
     drawn: int
     latest: datetime
 
+    @property
+    def figures(self) -> tuple[int, int, int]:
+        """Games won, lost and drawn."""
+        return self.won, self.lost, self.drawn
 
-def records_against_the_computer(player: User) -> dict[str, Record]:
+
+def records_against_the_computer(player: User) -> dict[str, Tally]:
     """Return the record of ``player`` by level, where there was any game, in one statement.
 
     What was called off or cancelled does not count.
@@ -420,7 +427,7 @@ def records_against_the_computer(player: User) -> dict[str, Record]:
         drawn=Count("pk", filter=over & Q(winner="") & ~uncounted),
         latest=Max("created_at"),
     )  # fmt: skip
-    return {level: Record(*counted) for level, *counted in rows}
+    return {level: Tally(*counted) for level, *counted in rows}
 
 
 def fingerprint_of(game: Game) -> Fingerprint | None:

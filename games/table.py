@@ -28,7 +28,7 @@ from .engine import (
     SeatView,
     points_of,
 )
-from .engine.rounds import HAND_SIZE, PLAYS
+from .engine.rounds import PLAYS, PLAYS_OF_A_DEAL
 from .models import Challenge, Event, FinishedRound, Game, Play
 from .selectors import Pulse
 from .snapshot import (
@@ -119,11 +119,6 @@ class PlayerBox:
     basra_count: int
     total: int
 
-    @property
-    def is_computer(self) -> bool:
-        """Whether a computer player sits here."""
-        return bool(self.level)
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
@@ -179,11 +174,6 @@ class GameRow:
     sentence: str = ""
     last_play: str = ""
 
-    @property
-    def is_computer(self) -> bool:
-        """Whether it is against a computer player."""
-        return bool(self.level)
-
 
 @dataclass(frozen=True, slots=True)
 class ChallengeRow:
@@ -198,11 +188,6 @@ class ChallengeRow:
     terms: str
     difference: str
     created_at: datetime
-
-    @property
-    def is_computer(self) -> bool:
-        """Whether a computer player offers it."""
-        return bool(self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +249,7 @@ class TableView:
         """How often an open table asks for news: the other player's play is seen within 3 s."""
         if self.phase is Phase.OVER:
             return 10
-        if self.other.is_computer:
+        if self.other.level:
             return 3 if self.phase is Phase.WAIT else 30
         return 2
 
@@ -392,7 +377,7 @@ def _after(play: Play) -> list[Note]:
     place = (play.ply - 1) % PLAYS + 1
     if place == PLAYS:
         sentence = wording.round_over(play.round_number)
-    elif place % (len(Seat) * HAND_SIZE) == 0:
+    elif place % PLAYS_OF_A_DEAL == 0:
         sentence = _("Four new cards each are dealt.")
     else:
         return []

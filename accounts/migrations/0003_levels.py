@@ -36,10 +36,9 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 choices=[("easy", "Simsim"), ("medium", "Amm Sayed"), ("hard", "El Usta")],
-                default="",
+                db_default="",
                 max_length=6,
             ),
-            preserve_default=False,
         ),
         migrations.RunPython(name_the_computer, take_the_name_back),
         migrations.AddConstraint(

@@ -17,7 +17,6 @@ from math import comb
 from typing import Final, NamedTuple
 
 from games.engine import PACK, Card, Seat, SeatView, captures
-from games.engine.rounds import HAND_SIZE
 
 from .core import Outcome
 from .counting import Counting, Standing, unseen_by, without
@@ -28,7 +27,7 @@ type Hand = tuple[int, ...]
 # often somebody plays what no counting explains.
 _CARELESS_BY: Final = 0.7
 _UNEXPLAINED: Final = 0.04
-# Nobody weighs less than this against another play.
+# From here on a play is as good as never made; it keeps the exponential within bounds.
 _FAR_BETTER: Final = 50.0
 
 
@@ -155,7 +154,7 @@ def _observed(counting: Counting, view: SeatView, past: Sequence[SeenPlay]) -> I
             outcome=core.outcome(core.floor(lying), capture),
             floor=core.floor(lying),
             before=before,
-            held=hands[seat] or HAND_SIZE,
+            held=hands[seat],
             not_public=list(not_public),
         )
 

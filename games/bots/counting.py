@@ -82,11 +82,11 @@ class Counting:
         ``rest`` are the kinds that stay in the hand, ``held`` is how many cards the other can
         choose from next turn, and ``unseen`` how many of each kind the player has not seen.
         """
-        floor, gain, plain = outcome
+        floor, gain, _ = outcome
         lead, still_open, plays_left, on_floor, last = before
         plays_left -= 1
         turns = len(rest)
-        points = float((plain if self.is_plain(plays_left) else gain) >> POINTS)
+        points = float(gain >> POINTS)
         for kind in rest:
             points += _worth_in_hand(kind, turns)
         if gain:
@@ -104,7 +104,7 @@ class Counting:
         if replies is None:
             replies = _Replies(self, floor, now, turns, held)
             self._replies[floor, now, turns, held] = replies
-        return points + replies.worth(rest, unseen)
+        return points + replies.worth(self, rest, unseen)
 
     def is_plain(self, plays_left: int) -> bool:
         """Whether a play that leaves so many is the last of the round and makes no basra."""
@@ -140,7 +140,6 @@ class _Replies:
     ) -> None:
         lead, still_open, plays_left, on_floor, last = now
         plays_left -= 1
-        self._counting = counting
         self._turns = turns
         self._held = held
         self._plays_left = plays_left
@@ -171,13 +170,13 @@ class _Replies:
         self._answers: dict[int, list[float]] = {}
         counting.work += len(self._kinds)
 
-    def worth(self, rest: tuple[int, ...], unseen: Sequence[int]) -> float:
+    def worth(self, counting: Counting, rest: tuple[int, ...], unseen: Sequence[int]) -> float:
         """What can be expected of the other's reply and the answer of ``rest``."""
         worths = self._unanswered
         for own in rest:
             answers = self._answers.get(own)
             if answers is None:
-                answers = self._answers[own] = self._answered_by(own)
+                answers = self._answers[own] = self._answered_by(counting, own)
             worths = list(map(max, worths, answers))
         counts = [unseen[kind] for kind in self._kinds]
         captures = self._captures
@@ -199,9 +198,8 @@ class _Replies:
             expected += (held_none_before - holds_none) * worth
         return expected + holds_none * laid if holds_none else expected
 
-    def _answered_by(self, own: int) -> list[float]:
+    def _answered_by(self, counting: Counting, own: int) -> list[float]:
         """What each reply leads to if this card of the own hand answers it, where it can."""
-        counting = self._counting
         counting.work += len(self._replies)
         share = counting.left_over_share(self._plays_left - 1)
         is_plain = counting.is_plain(self._plays_left - 1)

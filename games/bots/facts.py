@@ -83,8 +83,10 @@ class Facts:
     """Jacks that stay in the own hand."""
     komi_kept: bool
     same_rank_unseen: int
-    """Unseen cards of the rank of the card played, the komi apart."""
+    """Unseen cards of the rank of the card played."""
 
+    majority: int
+    """What the majority counts in this round, with what earlier ties carried into it."""
     own_cards: int
     """Cards in the own pile."""
     their_cards: int
@@ -159,7 +161,8 @@ def facts(view: SeatView, play: Play) -> Facts:
         komi_unseen=KOMI in unseen,
         jacks_kept=sum(card.is_jack for card in view.hand if card != option.card),
         komi_kept=KOMI in view.hand and option.card != KOMI,
-        same_rank_unseen=sum(card.rank == option.card.rank and not card.is_komi for card in unseen),
+        same_rank_unseen=sum(card.rank == option.card.rank for card in unseen),
+        majority=rules.majority + view.carried,
         own_cards=len(view.piles[seat]) + len(_won(option)),
         their_cards=len(view.piles[seat.other]),
         last_deal=not view.stock_count,

@@ -40,14 +40,14 @@ type Move = tuple[int, int, int, int]
 type Supposed = tuple[float, Hand, list[int]]
 """A hand that the other may hold now, its weight, and the cards unseen beside the hand dealt."""
 
-EFFORT: Final = 25_000
+EFFORT: Final = 50_000
 """How much it may look at for one play: within 100 ms of one core."""
 
 _DRAWS: Final = 200
 """How many hands are weighed where they cannot all be."""
 _FEWEST_HANDS: Final = 4
-_LOOKS_A_JUDGEMENT: Final = 5
-"""How many looks are set aside to judge a card in a hand; most take fewer."""
+_LOOKS_A_JUDGEMENT: Final = 10
+"""How many looks are set aside to judge a card in a hand; most take half of them."""
 _COST_OF_A_FLOOR: Final = 8
 """How many looks it is to judge what a floor offers to whoever plays next."""
 _MOST_CAPTURES: Final = 2
@@ -146,7 +146,7 @@ class Search:
             hands: list[Supposed] = [(1.0, self.unseen, [])]
         else:
             hands = self.suppose(len(choices), seed)
-        for looked_at in (hands, hands[: 1 + len(hands) // 8]):
+        for looked_at in (hands,) if self.in_last_deal else (hands, hands[::8]):
             try:
                 return max(choices, key=lambda choice: self.worth(choice, looked_at))
             except _Spent:
@@ -154,7 +154,7 @@ class Search:
         # There is more to choose from than in any play. The first few choices against one hand,
         # each card taking its most, are a few thousand looks whatever the floor.
         self.left, self.captures = _ALL * _ALL, 1
-        return max(choices[:_MOST_CHOICES], key=lambda choice: self.worth(choice, hands[:1]))
+        return max(choices[:_MOST_CHOICES], key=lambda choice: self.worth(choice, [max(hands)]))
 
     def suppose(self, choices: int, seed: int) -> list[Supposed]:
         """Hands that the other may hold, as many as there is effort for."""
@@ -178,13 +178,11 @@ class Search:
 
     def worth(self, choice: Choice, hands: Sequence[Supposed]) -> float:
         """What a choice is worth, summed over hands of the other."""
-        kind, (floor, gain, plain) = choice
+        kind, (floor, gain, _) = choice
         hand = without(self.hand, kind)
         if not self.in_last_deal:
             return self.against_counting(floor, gain, hand, hands)
         ((_, other, _),) = hands
-        if self.last_is_plain and not hand and not other:
-            gain = plain
         last = _ME if gain else self.captured_last
         return self.theirs(floor, gain, last, hand, other, -inf, inf)
 
@@ -217,8 +215,7 @@ class Search:
     ) -> float:
         """The least that the other can leave me, to play, seeing my cards."""
         if not other:
-            # Who leads has no card left when the one who follows has one.
-            return self.mine(floor, gains, last, hand, other, low, high)
+            return self.at_end(floor, gains, last)
         self.spend()
         plain_only = self.last_is_plain and not hand and len(other) == 1
         for gain, kind, after, plain in self.moves(floor, other):
@@ -249,12 +246,12 @@ class Search:
         )
         held = len(hand) or HAND_SIZE
         for weight, other, beside in hands:
-            if other:
-                kind, (after, gain, _) = self.by_counting(floor, other, before, held, hand, beside)
-                key = after, gains + (gain << THEIRS)
-                seen.setdefault(key, []).append((weight, without(other, kind), beside))
-            else:
-                seen.setdefault((floor, gains), []).append((weight, other, beside))
+            if not other:
+                seen[floor, gains] = list(hands)
+                break
+            kind, (after, gain, _) = self.by_counting(floor, other, before, held, hand, beside)
+            key = after, gains + (gain << THEIRS)
+            seen.setdefault(key, []).append((weight, without(other, kind), beside))
         total = 0.0
         for (floor_now, gains_now), rest_of in seen.items():
             self.spend()
@@ -299,7 +296,7 @@ class Search:
                 self.floors_left.add(floor)
                 self.left -= _COST_OF_A_FLOOR
             return self.prospects.before_deal(gains, floor)
-        if floor and self.core.rules.left_over != "nobody":
+        if floor and self.core.rules.left_over == "last capturer":
             mine = last == _ME or (last == _NOBODY and self.deals)
             gain = self.core.gain_of(floor)
             gains += gain if mine else gain << THEIRS

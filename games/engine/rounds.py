@@ -11,7 +11,8 @@ from .shuffle import Deal
 
 HAND_SIZE = 4
 DEALS = 6
-PLAYS = 2 * HAND_SIZE * DEALS
+PLAYS_OF_A_DEAL = 2 * HAND_SIZE
+PLAYS = PLAYS_OF_A_DEAL * DEALS
 """How many plays a round has: 48."""
 
 
@@ -80,7 +81,7 @@ class RoundState:
     @property
     def deal_number(self) -> int:
         """Which deal of the round is being played, 1 to 6."""
-        return DEALS - len(self.stock) // (2 * HAND_SIZE)
+        return DEALS - len(self.stock) // PLAYS_OF_A_DEAL
 
     def was_dealt_from(self, deal: Deal) -> bool:
         """Whether hands and stock are what ``deal`` gives when the cards have just been dealt."""

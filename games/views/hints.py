@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from http import HTTPStatus
 from uuid import UUID
 
@@ -25,8 +24,6 @@ from .table import table_page
 
 logger = logging.getLogger(__name__)
 
-_PLY = re.compile("[1-9][0-9]{0,4}", re.ASCII)
-
 
 @never_cache
 @require_POST
@@ -34,7 +31,7 @@ _PLY = re.compile("[1-9][0-9]{0,4}", re.ASCII)
 def hint(request: Request, game_id: UUID) -> HttpResponse:
     """Say beside the board what the hard player would play for me, and why. Nothing is changed."""
     player = player_or_404(request)
-    game, _computer = _game_with_the_computer_or_404(player, game_id)
+    game = _game_with_the_computer_or_404(player, game_id)
     form = HintForm(request.POST)
     if not form.is_valid():
         notice = _("The table could not read that. Nothing was changed.")
@@ -43,9 +40,9 @@ def hint(request: Request, game_id: UUID) -> HttpResponse:
     if notice:
         return table_page(request, game, player, HTTPStatus.CONFLICT, notice)
     view = engine.seat_view(read_state(game), game.seat_of(player))
-    seed = bots.seed_of(game.pk, game.plies + 1)
+    seed, past = bots.seed_of(game.pk, game.plies + 1), selectors.plays_since_the_deal(game)
     try:
-        given = hints.hint(view, seed, selectors.plays_since_the_deal(game))
+        given = hints.hint(view, seed, past)
     except Exception:  # whatever goes wrong in a computer player, the game goes on
         logger.exception("no hint could be given", extra={"game": str(game.pk)})
         notice = _("No hint can be given here. The game goes on.")
@@ -73,37 +70,34 @@ def _why_there_is_none(game: Game, player: User, version: int) -> str:
 def why(request: Request, game_id: UUID) -> HttpResponse:
     """Why the computer played a card, with what it saw then, once the round is over."""
     player = player_or_404(request)
-    game, computer = _game_with_the_computer_or_404(player, game_id)
-    asked = request.GET.get("ply", "")
-    if not _PLY.fullmatch(asked):
-        raise Http404
-    ply = int(asked)
+    game = _game_with_the_computer_or_404(player, game_id)
+    computer = game.player(game.seat_of(player).other)
     try:
-        choice = replaying.choice_at(game, ply)
+        choice = replaying.choice_at(game, request.GET.get("ply", ""))
     except replaying.NoSuchPosition:
         raise Http404 from None
     if choice.view.seat is game.seat_of(player):
         raise Http404
     context = {
         "game_id": game.pk,
-        "ply": ply,
-        "before": ply - 1,
+        "ply": choice.ply,
+        "before": choice.ply - 1,
         "name": computer.shown_name,
+        "counts_nothing": computer.level == User.Level.EASY,
         "choice": hints.explanation(
             choice.view,
             choice.play,
             choice.past,
             level=computer.level,
-            seed=bots.seed_of(game.pk, ply),
+            seed=bots.seed_of(game.pk, choice.ply),
             name=computer.shown_name,
         ),
     }
     return render(request, "games/why.html", context)
 
 
-def _game_with_the_computer_or_404(player: User, game_id: UUID) -> tuple[Game, User]:
+def _game_with_the_computer_or_404(player: User, game_id: UUID) -> Game:
     game = game_or_404(player, game_id)
-    other = game.player(game.seat_of(player).other)
-    if not other.is_computer:
+    if not game.player(game.seat_of(player).other).is_computer:
         raise Http404
-    return game, other
+    return game

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -21,7 +20,7 @@ from basra_site.http import Request
 
 from .. import selectors, services, wording
 from ..forms import ComputerGameForm
-from ..selectors import Record
+from ..selectors import Tally
 from ..table import ChallengeRow, GameRow, Phase, challenge_row, game_row
 from .access import too_many_games
 
@@ -107,18 +106,14 @@ def _home(
     return render(request, "home.html", context, status=status)
 
 
-def _the_last_opponent(records: dict[str, Record]) -> dict[str, str]:
+def _the_last_opponent(records: dict[str, Tally]) -> dict[str, str]:
     return {"level": max(records, key=lambda level: records[level].latest)} if records else {}
 
 
-def _opponents(
-    form: ComputerGameForm, records: dict[str, Record]
-) -> Iterator[tuple[BoundWidget, str]]:
+def _opponents(form: ComputerGameForm, records: dict[str, Tally]) -> list[tuple[BoundWidget, str]]:
     """The button of each computer player, with my games against it in short, if any count."""
-    for button in form["level"]:
-        record = records.get(button.data["value"])
-        figures = (record.won, record.lost, record.drawn) if record else (0, 0, 0)
-        yield button, wording.record_in_short(*figures)
+    in_short = {level: wording.record_in_short(*one.figures) for level, one in records.items()}
+    return [(button, in_short.get(button.data["value"], "")) for button in form["level"]]
 
 
 def _blocks(games: list[GameRow], challenges: list[ChallengeRow]) -> list[Block]:

@@ -215,12 +215,11 @@ def table_page(
         "notice": notice,
         "hint": hint,
     }
-    if table.phase is Phase.OVER and table.other.is_computer:
+    if table.phase is Phase.OVER and table.other.level:
         context["play_again_form"] = ComputerGameForm(initial=_same_terms(game, table.other.level))
         record = selectors.records_against_the_computer(player).get(table.other.level)
         if record is not None:
-            figures = (record.won, record.lost, record.drawn)
-            context["record"] = wording.record_sentence(table.other.name, *figures)
+            context["record"] = wording.record_sentence(table.other.name, *record.figures)
     template = "games/table.html#board" if wants_board(request) else "games/table.html"
     response = render(request, template, context, status=status)
     patch_vary_headers(response, ["HX-Request"])

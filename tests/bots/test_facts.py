@@ -92,9 +92,9 @@ def test_jacks_and_the_komi_are_counted_where_they_may_be() -> None:
     assert (found.jacks_unseen, found.komi_unseen, found.komi_kept) == (0, True, False)
 
 
-def test_the_rest_of_a_rank_is_counted_without_the_komi() -> None:
+def test_the_rest_of_a_rank_is_counted_and_the_komi_is_a_seven() -> None:
     found = facts_of("7S", "7S KD", "", unseen="7C 7D 2S 3S 4S 5S 6S 8S 9S 10S")
-    assert found.same_rank_unseen == 1
+    assert found.same_rank_unseen == 2
 
 
 def test_the_majority_is_27_cards() -> None:

@@ -129,7 +129,7 @@ def test_hard_beats_a_player_at_random_by_far() -> None:
                 chosen = anyhow(state)
             state = and_then(state, past, chosen)
         lead += lead_of(state, thinks)
-    assert lead > 12 * 15
+    assert lead > 12 * 10
 
 
 @pytest.mark.parametrize("number", range(40))
