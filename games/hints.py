@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 MOST_REASONS: Final = 4
 _NEAR_THE_MAJORITY: Final = 6
 _A_FULL_FLOOR: Final = 3
+# That all of them are unseen is nothing to be told.
+_OTHERS_OF_A_RANK: Final = 3
+_JACKS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,16 +216,16 @@ def _unseen_cards(found: Facts) -> Iterator[_Matter]:
         return
     # A card that lies alone has been spoken of: what takes it clears the floor.
     if not found.taken and len(found.floor) > 1 and _is_plain(found):
-        if found.same_rank_unseen:
-            yield _Matter.EQUALS_UNSEEN
-        else:
+        if not found.same_rank_unseen:
             yield _Matter.EQUALS_SEEN
+        elif found.same_rank_unseen < _OTHERS_OF_A_RANK:
+            yield _Matter.EQUALS_UNSEEN
     if len(found.floor) < _A_FULL_FLOOR:
         return
-    if found.jacks_unseen:
-        yield _Matter.JACKS_UNSEEN
-    elif not found.komi_unseen:
+    if not found.jacks_unseen and not found.komi_unseen:
         yield _Matter.SWEEPERS_SEEN
+    elif 0 < found.jacks_unseen < _JACKS:
+        yield _Matter.JACKS_UNSEEN
 
 
 def _is_near_the_majority(found: Facts) -> bool:
@@ -263,8 +266,8 @@ def _hint_phrase(matter: _Matter, found: Facts) -> str:
             return _hinted_basra(found)
         case _Matter.SWEEP:
             return ngettext(
-                "It takes the whole floor: %(taken)d card.",
-                "It takes the whole floor: %(taken)d cards.",
+                "It clears the floor: %(taken)d card, and no basra.",
+                "It clears the floor: %(taken)d cards, and no basra.",
                 len(found.taken),
             )
         case _Matter.TAKES:
@@ -307,11 +310,7 @@ def _hint_phrase(matter: _Matter, found: Facts) -> str:
         case _Matter.KEEPS:
             return _hinted_keeping(found)
         case _Matter.NEAR_MAJORITY:
-            return ngettext(
-                "It brings you to %(own)d cards: %(more)d more is the majority.",
-                "It brings you to %(own)d cards: %(more)d more are the majority.",
-                found.lacks_for_majority,
-            )
+            return _("It brings you to %(own)d cards: the majority needs %(more)d more.")
         case _Matter.EQUALS_SEEN:
             return _("You have seen all other cards of its rank.")
         case _Matter.EQUALS_UNSEEN:
@@ -376,8 +375,8 @@ def _told_phrase(matter: _Matter, found: Facts) -> str:
             return _told_basra(found)
         case _Matter.SWEEP:
             return ngettext(
-                "It took the whole floor: %(taken)d card.",
-                "It took the whole floor: %(taken)d cards.",
+                "It cleared the floor: %(taken)d card, and no basra.",
+                "It cleared the floor: %(taken)d cards, and no basra.",
                 len(found.taken),
             )
         case _Matter.TAKES:
@@ -416,30 +415,26 @@ def _told_phrase(matter: _Matter, found: Facts) -> str:
         case _Matter.LAST_DEAL:
             return _(
                 "It was the last deal: if nobody took any more, "
-                "what lay on the floor at the end went to %(name)s."
+                "what lay on the floor at the end would go to %(name)s."
             )
         case _Matter.KEEPS:
             return _told_keeping(found)
         case _Matter.NEAR_MAJORITY:
-            return ngettext(
-                "It brought %(name)s to %(own)d cards: %(more)d more was the majority.",
-                "It brought %(name)s to %(own)d cards: %(more)d more were the majority.",
-                found.lacks_for_majority,
-            )
+            return _("It brought %(name)s to %(own)d cards: the majority needed %(more)d more.")
         case _Matter.EQUALS_SEEN:
             return _("%(name)s had seen all other cards of its rank.")
         case _Matter.EQUALS_UNSEEN:
             return ngettext(
-                "%(name)s had not seen %(equals)d other card of its rank.",
-                "%(name)s had not seen %(equals)d other cards of its rank.",
+                "%(equals)d other card of its rank was still unseen for %(name)s.",
+                "%(equals)d other cards of its rank were still unseen for %(name)s.",
                 found.same_rank_unseen,
             )
         case _Matter.SWEEPERS_SEEN:
             return _("%(name)s had seen all jacks and the komi.")
         case _Matter.JACKS_UNSEEN:
             return ngettext(
-                "%(name)s had not seen %(unseen)d jack.",
-                "%(name)s had not seen %(unseen)d jacks.",
+                "%(unseen)d jack was still unseen for %(name)s.",
+                "%(unseen)d jacks were still unseen for %(name)s.",
                 found.jacks_unseen,
             )
 

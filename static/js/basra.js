@@ -183,19 +183,24 @@
     if (list.indexOf(ctx) >= 0) list.splice(list.indexOf(ctx), 1);
   }
 
+  function isHint(ctx) { return ctx.sourceElement.id === "hint"; }
+  // Whether a card, or whatever else changes the game, is on its way.
+  function isActing() { return sent.some(function (ctx) { return !isHint(ctx); }); }
+
   // A poll and a hint leave everything where it is on the board.
-  function keepsPlace(ctx) { return isPoll(ctx) || ctx.sourceElement.id === "hint"; }
+  function keepsPlace(ctx) { return isPoll(ctx) || isHint(ctx); }
 
   // The part of a board's tag that says which board it is; the rest counts other games.
   function boardTag(board) { return board.getAttribute("hx-ptag").split(":")[0]; }
 
-  // A poll waits while a card is on its way, and in a hidden tab comes once a minute.
+  // A poll and a hint wait while a card is on its way; in a hidden tab a poll comes once a minute.
   document.addEventListener("htmx:before:request", function (event) {
     var ctx = event.detail.ctx;
     var source = ctx.sourceElement;
     var now = Date.now();
     if (source.id !== "table" && source.id !== "offer") {
-      if (source.closest("#table")) sent.push(ctx);
+      if (isHint(ctx) && isActing()) event.preventDefault();
+      else if (source.closest("#table")) sent.push(ctx);
     } else if (sent.length || (document.hidden && now - lastPoll < HIDDEN_POLL)) {
       event.preventDefault();
     } else {
@@ -240,6 +245,11 @@
       if (!sent.length) tellWaiting(next.dataset.waiting);
       // hx-ptag has noted the board that is not shown; the next poll must bring it.
       else if (board._htmx) board._htmx.ptag = board.getAttribute("hx-ptag");
+      return;
+    }
+    if (isHint(ctx) && isActing()) {
+      // It would take away the form that the answer to the card is for.
+      event.preventDefault();
       return;
     }
     kept = keepsPlace(ctx) ? keepChoices(board) : null;

@@ -22,12 +22,14 @@ from .table import (
     my_plays,
     play_elsewhere,
     press_tab_to,
+    requests_of,
     sit_down,
 )
 from .test_pages import OF_THE_SIZE, WHAT_OVERFLOWS, told, violations
+from .test_what_can_go_wrong import wait_for
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
     from pytest_django.live_server_helper import LiveServer
 
     from accounts.models import User
@@ -39,7 +41,7 @@ WHAT_IS_SAID = (
     "Play five of clubs and take five of spades. It is a basra: 10 points. "
     "It leaves the floor empty: the next card can take nothing. "
     "It is the last deal: if nobody takes any more, what lies on the floor at the end goes to you. "
-    "It brings you to 26 cards: 1 more is the majority."
+    "It brings you to 26 cards: the majority needs 1 more."
 )
 POLL_AGAINST_THE_COMPUTER = 31_000
 
@@ -125,6 +127,53 @@ def test_the_key_does_nothing_while_the_other_is_to_play_or_a_modifier_is_held(
     desktop.wait_for_timeout(300)
     expect(ask_button(desktop)).to_be_visible()
     table.expect_my_turn()
+
+
+def held(page: Page, what: str) -> list[Route]:
+    """Hold back the requests to an address; they are let through by whoever gets the list."""
+    routes: list[Route] = []
+
+    def hold(route: Route) -> None:
+        routes.append(route)
+
+    page.route(what, hold)
+    return routes
+
+
+def test_a_card_played_before_the_hint_is_there_is_played_and_shown(
+    desktop: Page, live_server: LiveServer
+) -> None:
+    table, _player, game = laid(desktop, live_server.url)
+    before = table.version()
+    hints, plays = held(desktop, "**/hint/"), held(desktop, "**/play/")
+    desktop.keyboard.press("h")
+    wait_for(desktop, lambda: bool(hints))
+    desktop.keyboard.press("1")
+    desktop.keyboard.press("Enter")
+    wait_for(desktop, lambda: bool(plays))
+    with desktop.expect_response("**/hint/"):
+        hints[0].continue_()
+    desktop.wait_for_timeout(200)
+    expect(box(desktop)).to_have_count(0)
+    plays[0].continue_()
+    table.expect_board_after(before)
+    assert my_plays(game)[0].startswith("5C")
+
+
+def test_no_hint_is_asked_for_while_a_card_is_on_its_way(
+    desktop: Page, live_server: LiveServer
+) -> None:
+    table, _player, _game = laid(desktop, live_server.url)
+    before, asked, plays = table.version(), requests_of(desktop), held(desktop, "**/play/")
+    desktop.keyboard.press("1")
+    desktop.keyboard.press("Enter")
+    wait_for(desktop, lambda: bool(plays))
+    desktop.keyboard.press("h")
+    desktop.wait_for_timeout(200)
+    plays[0].continue_()
+    table.expect_board_after(before)
+    assert not [url for url in asked if "/hint/" in url]
+    expect(desktop.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_hint_survives_polls_and_goes_with_a_new_board(
