@@ -233,8 +233,12 @@
     return { problems: [{ code: "other", round: null }].concat(found.problems), rounds: found.rounds };
   }
 
+  var asked = null;
+
   function fetchAndCheck() {
-    var request = new XMLHttpRequest();
+    // An answer that comes late must not speak over that of the latest check.
+    if (asked) asked.abort();
+    var request = asked = new XMLHttpRequest();
     var failed = function () { fill(verdict, [sentence("unfetched")]); };
     request.open("GET", checker.dataset.document);
     request.timeout = 15000;

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from games.models import Seal
 from tests import cast
@@ -24,6 +25,7 @@ from tests.tampering import (
 )
 
 from .table import address, sign_in, watch
+from .test_what_can_go_wrong import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +150,30 @@ def answer_with(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[
         route.fulfill(json=change(route.fetch().json()))
 
     return answer
+
+
+def test_the_answer_to_an_earlier_check_does_not_speak_over_the_latest(
+    desktop: Page, live_server: LiveServer, game: Game
+) -> None:
+    held: list[Route] = []
+    tampering = answer_with(lambda published: tampered(published, "deck", random.Random("late")))
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            tampering(route)
+        else:
+            held.append(route)
+
+    desktop.route("**/fairness.json", hold_the_first)
+    open_check(desktop, live_server.url, game)
+    wait_for(desktop, lambda: bool(held))
+    desktop.get_by_role("button", name="Check again").click()
+    verdict = desktop.locator("#check-verdict")
+    expect(verdict.get_by_role("alert").first).to_contain_text("something is wrong!")
+    with suppress(Error):  # where the page has given it up
+        held[0].continue_()
+    desktop.wait_for_timeout(300)
+    expect(verdict).not_to_contain_text("Everything fits")
 
 
 def test_a_tampered_document_is_shouted_on_the_page(
