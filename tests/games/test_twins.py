@@ -65,10 +65,15 @@ def twin_of(game: Game, seat: Seat, seed: int) -> Game:
     return twin
 
 
+# A full second is written without a fraction, and so is shorter.
+_MOMENT = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?")
+
+
 def as_seen(response: HttpResponse) -> str:
-    """All that was sent, the length of the body included, with ids and tokens masked."""
+    """All that was sent, the length of the body included, with ids, tokens and moments masked."""
     text = re.sub(r"Content-Length: \d+", "", sent_by(response))
-    return f"{len(response.content)}\n{masked(text)}"
+    body = _MOMENT.sub("…", response.content.decode())
+    return f"{len(body)}\n{masked(_MOMENT.sub('…', text))}"
 
 
 def moments(player: User, other: User, seat: Seat) -> Iterator[tuple[Game, int]]:
