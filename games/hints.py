@@ -80,7 +80,7 @@ def hint(view: SeatView, seed: int, past: Sequence[SeenPlay] = ()) -> Hint:
         capture=capture_value(found.taken),
         sentence=wording.suggestion_sentence(found.card, found.taken),
         spoken=wording.suggestion_sentence(found.card, found.taken, spoken=True),
-        reasons=hint_reasons(found, _seat_of(view)),
+        reasons=hint_reasons(found, view.own_seat),
     )
 
 
@@ -100,7 +100,7 @@ def explanation(
         floor=faces(view.floor),
         hand=faces(view.hand),
         sentence=wording.play_sentence(*said),
-        reasons=told_reasons(found, _seat_of(view), name=name),
+        reasons=told_reasons(found, view.own_seat, name=name),
         instead="" if level == User.Level.HARD else _instead(view, found, seed, past),
     )
 
@@ -125,12 +125,6 @@ def told_reasons(found: Facts, seat: Seat, *, name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _best(view: SeatView, seed: int, past: tuple[SeenPlay, ...]) -> Play:
     return bots.choose_play(User.Level.HARD, view, seed, past)
-
-
-def _seat_of(view: SeatView) -> Seat:
-    if view.seat is None:
-        raise ValueError("a stranger plays no card")
-    return view.seat
 
 
 def _instead(view: SeatView, found: Facts, seed: int, past: Sequence[SeenPlay]) -> str:

@@ -302,7 +302,7 @@ def table_view(
     ``unseen`` is the finished round whose summary the viewer has not put away yet; what came after
     that round is not told before. ``pulse`` is what a table that is open watches.
     """
-    viewer = _viewer(view)
+    viewer = view.own_seat
     other = viewer.other
     events = [event for event in events if event.kind not in _ENDS]  # the result says it
     if unseen is not None:
@@ -520,12 +520,6 @@ def _last_play(game: Game, viewer: Seat, rules: RuleSet) -> str:
     card, captured, kind = read_play(game, game.last_text)
     name = None if seat is viewer else game.player(seat).shown_name
     return wording.play_sentence(name, card, captured, kind, points_of(rules, kind))
-
-
-def _viewer(view: SeatView) -> Seat:
-    if view.seat is None:
-        raise ValueError("a table is shown to one of its players")
-    return view.seat
 
 
 def _phase(game: Game, viewer: Seat) -> Phase:

@@ -10,7 +10,7 @@ from uuid import UUID
 from games.engine import Play, SeatView
 
 from . import easy, hard, medium
-from .belief import SeenPlay
+from .belief import SeenPlay, seen_after
 
 LEVELS: Final[dict[str, Callable[[SeatView, int, Sequence[SeenPlay]], Play]]] = {
     "easy": lambda view, seed, _past: easy.choose_play(view, seed),
@@ -39,4 +39,4 @@ def seed_of(game_id: UUID, ply: int) -> int:
     return int.from_bytes(hashlib.sha256(game_id.bytes + ply.to_bytes(4)).digest()[:8])
 
 
-__all__ = ["LEVELS", "SeenPlay", "choose_play", "seed_of"]
+__all__ = ["LEVELS", "SeenPlay", "choose_play", "seed_of", "seen_after"]

@@ -16,7 +16,7 @@ from itertools import combinations_with_replacement
 from math import comb
 from typing import Final, NamedTuple
 
-from games.engine import PACK, Card, Seat, SeatView, captures
+from games.engine import PACK, Card, Played, Seat, SeatView, captures
 
 from .core import Outcome
 from .counting import Counting, Standing, unseen_by, without
@@ -37,6 +37,13 @@ class SeenPlay(NamedTuple):
     seat: Seat
     card: Card
     captured: tuple[Card, ...]
+
+
+def seen_after(past: Sequence[SeenPlay], played: Played) -> list[SeenPlay]:
+    """Return the plays since the last deal when ``played`` has come after ``past``."""
+    if played.deals_next:
+        return []
+    return [*past, SeenPlay(played.seat, played.card, played.captured)]
 
 
 class _Observed(NamedTuple):
@@ -78,7 +85,7 @@ def _dealt(
     counting: Counting, view: SeatView, draws: int, chance: random.Random
 ) -> Iterator[tuple[Hand, int]]:
     """Hands by what was dealt alone, and how many ways there are to each."""
-    size = view.hand_counts[(view.seat or Seat.A).other]
+    size = view.hand_counts[view.own_seat.other]
     kinds = sorted(map(counting.core.kind, unseen_by(view)))
     unseen = Counter(kinds)
     if comb(len(unseen) + size - 1, size) > draws:
@@ -120,7 +127,7 @@ def _likely(counting: Counting, had: Hand, play: _Observed) -> float:
 def _observed(counting: Counting, view: SeatView, past: Sequence[SeenPlay]) -> Iterator[_Observed]:
     """The other's plays, the last first, with what the table was like before each."""
     core = counting.core
-    seat = view.seat or Seat.A
+    seat = view.own_seat
     not_public = core.count([*unseen_by(view), *view.hand])
     floor, plays_left = set(view.floor), view.stock_count + sum(view.hand_counts)
     piles = {one: len(view.piles[one]) for one in Seat}

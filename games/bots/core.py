@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from games.engine import KOMI, PACK, Capture, Card, RuleSet, captures, single_cards
+from games.engine import KOMI, PACK, Capture, Card, RuleSet, SeatView, captures, single_cards
 from games.engine.captures import maximal_groups
 
 KINDS: Final = 16
@@ -41,6 +41,9 @@ type Outcome = tuple[int, int, int]
 
 A gain of 0 is a card that took nothing. Points are those of a basra and of single cards.
 """
+
+type Choice = tuple[int, Outcome]
+"""A kind of card, and what it does."""
 
 # An entry takes some 250 bytes, so this is up to 32 MB a rule set.
 _REMEMBERED = 1 << 17
@@ -171,6 +174,17 @@ class Core:
     def _gain(self, cards: list[Card], points: int) -> int:
         points += sum(worth for _card, worth in single_cards(self.rules, cards))
         return points << POINTS | len(cards)
+
+
+def choices_of(view: SeatView) -> dict[Choice, list[Capture]]:
+    """All plays of a seat: those that differ in suits alone are one choice."""
+    core = core_of(view.terms.rules)
+    floor = core.floor(view.floor)
+    choices: dict[Choice, list[Capture]] = {}
+    for card, options in view.options().items():
+        for option in options:
+            choices.setdefault((core.kind(card), core.outcome(floor, option)), []).append(option)
+    return choices
 
 
 @lru_cache(maxsize=_RULE_SETS_REMEMBERED)

@@ -25,16 +25,14 @@ from contextlib import contextmanager
 from math import inf
 from typing import Final
 
-from games.engine import PACK, Capture, Play, Seat, SeatView
+from games.engine import PACK, Capture, Play, SeatView
 from games.engine.rounds import HAND_SIZE
 
 from .belief import Hand, SeenPlay, possible_hands
-from .core import CARDS_MASK, Outcome, core_of
+from .core import CARDS_MASK, Choice, choices_of, core_of
 from .counting import Counting, Standing, unseen_by, without
 from .prospects import MINE, THEIRS, Prospects
 
-type Choice = tuple[int, Outcome]
-"""A kind of card, and what it does."""
 type Move = tuple[int, int, int, int]
 """Gain, kind of the card, floor after it, gain where it makes no basra: so that they sort."""
 type Supposed = tuple[float, Hand, list[int]]
@@ -69,7 +67,7 @@ def choose_play(
     """
     if view.seat is None or view.turn is not view.seat:
         raise ValueError("a computer player plays for its seat, on its turn")
-    choices = choices_of(view)
+    choices = ordered_choices(view)
     best, *others = choices
     if others:
         with _garbage_left_alone():
@@ -93,15 +91,10 @@ def _garbage_left_alone() -> Iterator[None]:
             gc.enable()
 
 
-def choices_of(view: SeatView) -> dict[Choice, Capture]:
-    """All plays that differ in more than suits, the most promising first."""
-    core = core_of(view.terms.rules)
-    floor = core.floor(view.floor)
-    choices: dict[Choice, Capture] = {}
-    for card, options in view.options().items():
-        for capture in options:
-            choices.setdefault((core.kind(card), core.outcome(floor, capture)), capture)
-    return {choice: choices[choice] for choice in sorted(choices, key=_gain, reverse=True)}
+def ordered_choices(view: SeatView) -> dict[Choice, Capture]:
+    """One play for each choice of a seat, the most promising first."""
+    choices = choices_of(view)
+    return {choice: choices[choice][0] for choice in sorted(choices, key=_gain, reverse=True)}
 
 
 class _Spent(Exception):
@@ -112,7 +105,7 @@ class Search:
     """One search, from one view."""
 
     def __init__(self, view: SeatView, past: Sequence[SeenPlay], effort: int) -> None:
-        seat = view.seat or Seat.A
+        seat = view.own_seat
         self.view = view
         self.past = past
         self.core = core_of(view.terms.rules)

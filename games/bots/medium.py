@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import random
 
-from games.engine import PACK, Capture, Play, SeatView
+from games.engine import PACK, Play, SeatView
 from games.engine.rounds import HAND_SIZE
 
-from .core import Outcome, core_of
+from .core import Choice, choices_of, core_of
 from .counting import Counting, Standing, unseen_by, without
 
 
@@ -22,12 +22,7 @@ def choose_play(view: SeatView, seed: int) -> Play:
     if view.seat is None or view.turn is not view.seat:
         raise ValueError("a computer player plays for its seat, on its turn")
     core = core_of(view.terms.rules)
-    floor = core.floor(view.floor)
-    # Many captures differ in suits alone: those are one choice, judged once.
-    choices: dict[tuple[int, Outcome], list[Capture]] = {}
-    for card, options in view.options().items():
-        for option in options:
-            choices.setdefault((core.kind(card), core.outcome(floor, option)), []).append(option)
+    choices = choices_of(view)
     ours, theirs = view.piles[view.seat], view.piles[view.seat.other]
     now = Standing(
         lead=len(ours) - len(theirs),
@@ -43,7 +38,7 @@ def choose_play(view: SeatView, seed: int) -> Play:
     hand = tuple(core.kind(card) for card in view.hand)
     counting = Counting(core, view.carried)
 
-    def worth(choice: tuple[int, Outcome]) -> float:
+    def worth(choice: Choice) -> float:
         kind, outcome = choice
         # Rounded, so that equally good is not a matter of the last digit.
         return round(counting.judge(outcome, without(hand, kind), now, held, unseen), 6)

@@ -12,8 +12,8 @@ from collections import Counter
 from math import erf, sqrt
 from typing import Final
 
-from games.engine import RuleSet, Seat, SeatView
-from games.engine.rounds import HAND_SIZE
+from games.engine import PACK, RuleSet, Seat, SeatView
+from games.engine.rounds import HAND_SIZE, PLAYS_OF_A_DEAL
 
 from .core import CARDS_MASK, POINTS, Core
 
@@ -22,8 +22,8 @@ THEIRS: Final = 24
 MINE: Final = (1 << THEIRS) - 1
 
 # How far the lead in cards strays before the round ends: by the root of so many times the cards
-# that are open. Fitted, as are the next two, to 30,000 ends of deals in rounds of medium against
-# itself. (Medium, which looks less far, plays better if it thinks that the lead strays further.)
+# that are open. Fitted to 30,000 ends of deals in rounds of medium against itself. (Medium, which
+# looks less far, plays better if it thinks that the lead strays further.)
 _CARDS_AT_A_TIME = 4.0
 # Measured on rounds of the medium player against itself: points of basras stray by the root of
 # these shares of their squares for each deal to come, ...
@@ -35,7 +35,7 @@ _APART_AFTER_A_ROUND = 35.0
 # rounds to come, where points are in the chance already.
 _A_POINT, _A_POINT_OF_MANY = 0.004, 0.0005
 # How much of what a floor offers goes to whoever plays to it first in the next deal, and what it is
-# worth to them to find none.
+# worth to them to find none; fitted to the same ends of deals.
 _FIRST_TO_PLAY = 1.1
 _EMPTY_FLOOR = 2.0
 
@@ -44,7 +44,7 @@ class Prospects:
     """What gains in the deal being played are worth to the seat that sees ``view``."""
 
     def __init__(self, core: Core, view: SeatView, unseen: list[int]) -> None:
-        seat = view.seat or Seat.A
+        seat = view.own_seat
         rules = core.rules
         self._core = core
         self._unseen = Counter(unseen)
@@ -56,7 +56,7 @@ class Prospects:
         self._my_total, self._their_total = view.totals[seat], view.totals[seat.other]
         self._my_cards, self._my_points = _so_far(core, view, seat)
         self._their_cards, self._their_points = _so_far(core, view, seat.other)
-        self._basras_to_come = _basras_to_come(rules, view.stock_count // (2 * HAND_SIZE))
+        self._basras_to_come = _basras_to_come(rules, view.stock_count // PLAYS_OF_A_DEAL)
         self._known: dict[int, float] = {}
         self._offered: dict[int, float] = {}
         a_point = (self._later(5 << POINTS) - self._later(5 << POINTS << THEIRS)) / 10
@@ -116,7 +116,7 @@ class Prospects:
 
     def _later(self, gains: int) -> float:
         my_cards, their_cards, mine, theirs = self._standing(gains)
-        still_open = 52 - my_cards - their_cards
+        still_open = len(PACK) - my_cards - their_cards
         lead = (my_cards - their_cards) / sqrt(_CARDS_AT_A_TIME * max(1, still_open))
         majority, mine_by = self._majority, _normal(lead)
         if self._target is None:

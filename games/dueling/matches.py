@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 from uuid import UUID
 
-from games.bots import SeenPlay
+from games.bots import SeenPlay, seen_after
 from games.engine import Deal, Pair, Seat, Terms, deal, deal_round, new_game, play
 
 from .players import PLAYERS
@@ -136,7 +136,7 @@ def _play_table(duel: Duel, number: int, first: Seat) -> Table:
         chosen = players[seat](state, seed, past)
         thinking[seat].add(time.process_time() - started)
         state, played = play(state, seat, chosen)
-        past = [] if played.deals_next else [*past, SeenPlay(seat, played.card, played.captured)]
+        past = seen_after(past, played)
         seed += 1
     sides = Pair.of(lambda seat: Side(state.totals[seat], thinking[seat]))
     return Table(sides[first], sides[first.other])

@@ -40,6 +40,13 @@ class SeatView:
     carried: int
     outcome: Outcome | None
 
+    @property
+    def own_seat(self) -> Seat:
+        """The seat that the view belongs to. Raises ``ValueError`` for a stranger's view."""
+        if self.seat is None:
+            raise ValueError("a stranger has no seat")
+        return self.seat
+
     def options(self) -> dict[Card, tuple[Capture, ...]]:
         """What each card of the own hand could take now, whoever is to move."""
         rules = self.terms.rules

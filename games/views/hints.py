@@ -20,7 +20,7 @@ from ..forms import HintForm
 from ..models import Game
 from ..snapshot import read_state
 from .access import game_or_404, player_or_404, says_when_broken
-from .table import table_page
+from .table import has_a_summary, table_page
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +56,9 @@ def _why_there_is_none(game: Game, player: User, version: int) -> str:
         return _("This game is over, so there is nothing to hint at.")
     if game.version != version:
         return _("The game had gone on since you saw it. Here is the table as it is now.")
-    seat = game.seat_of(player)
-    if game.turn != seat:
+    if game.turn != game.seat_of(player):
         return _("It is not your turn. You can ask for a hint when it is.")
-    if selectors.unseen_round(game, seat, read_state(game).rounds_counted):
+    if has_a_summary(game, player):
         return _("Put the summary of the round away first.")
     return ""
 

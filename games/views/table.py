@@ -177,7 +177,7 @@ def moved(request: Request, player: User, game: Game) -> HttpResponse:
 def _go_on(request: Request, player: User, game: Game) -> HttpResponse:
     """Answer a play that landed: where the player wants to be, once nothing is left to see here."""
     waits = game.status == Game.Status.RUNNING and game.turn != game.seat_of(player)
-    if not waits or player.after_move == User.AfterMove.STAY or _has_a_summary(game, player):
+    if not waits or player.after_move == User.AfterMove.STAY or has_a_summary(game, player):
         return moved(request, player, game)
     following = None
     if player.after_move == User.AfterMove.NEXT:
@@ -192,7 +192,8 @@ def _go_on(request: Request, player: User, game: Game) -> HttpResponse:
     return HttpResponseClientRedirect(where) if wants_board(request) else redirect(where)
 
 
-def _has_a_summary(game: Game, player: User) -> bool:
+def has_a_summary(game: Game, player: User) -> bool:
+    """Whether a round is over whose summary the player has not put away."""
     seat = game.seat_of(player)
     counted = read_state(game).rounds_counted
     return selectors.unseen_round(game, seat, counted) is not None

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from games.bots import SeenPlay
+from games.bots import SeenPlay, seen_after
 from games.bots.belief import possible_hands
 from games.bots.core import Core, core_of
 from games.bots.counting import Counting, unseen_by
@@ -97,7 +97,7 @@ def test_the_hand_that_they_do_hold_is_always_thought_possible(rules: RuleSet) -
         weights = {hand: weight for weight, hand in hands}
         assert weights[tuple(sorted(map(core.kind, state.round.hands[seat.other])))] > 0
         state, played = play(state, seat, chance.choice(legal_plays(state)))
-        past = [] if played.deals_next else [*past, SeenPlay(seat, played.card, played.captured)]
+        past = seen_after(past, played)
 
 
 @pytest.mark.parametrize("most", [1, 7, 50])

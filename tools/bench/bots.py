@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from games import bots
-from games.bots import SeenPlay, hard
+from games.bots import SeenPlay, hard, seen_after
 from games.bots.core import CARDS_MASK, POINTS, Core, core_of
 from games.engine import (
     DEFAULT_RULE_SET,
@@ -253,7 +253,7 @@ def play_game(terms: Terms, chance: random.Random, spent: dict[str, list[float]]
         chosen = bots.choose_play(levels[seat], view, seed, past)
         spent[levels[seat]].append(time.process_time() - started)
         state, played = play(state, seat, chosen)
-        past = [] if played.deals_next else [*past, SeenPlay(seat, played.card, played.captured)]
+        past = seen_after(past, played)
 
 
 def looks_a_second(chance: random.Random) -> float:
@@ -265,5 +265,5 @@ def looks_a_second(chance: random.Random) -> float:
     view = seat_view(state, state.turn)
     thinking = hard.Search(view, [], hard.EFFORT)
     started = time.process_time()
-    thinking.best(list(hard.choices_of(view)), SEED)
+    thinking.best(list(hard.ordered_choices(view)), SEED)
     return thinking.spent / (time.process_time() - started)
