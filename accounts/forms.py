@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.utils.translation import gettext as _
 
-from .models import User, name_key
+from .models import User, skeleton_of
 from .names import clean_name
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SettingsForm(UserForm):
 
     def clean_name(self) -> str:
         name = clean_name(self.cleaned_data["name"])
-        taken = User.objects.filter(name_key=name_key(name)).exclude(pk=self.instance.pk)
+        taken = User.objects.filter(skeleton=skeleton_of(name)).exclude(pk=self.instance.pk)
         if taken.exists():
             raise forms.ValidationError(self.name_taken())
         return name

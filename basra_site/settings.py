@@ -50,8 +50,11 @@ if "*" in ALLOWED_HOSTS:
     env.problem("set ALLOWED_HOSTS to the site's own names, not to *")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", "")
 # Only behind a proxy that sets X-Forwarded-Proto itself; from anybody else it would be a lie.
-if env.boolean("BASRA_BEHIND_PROXY", default=False):
+BEHIND_PROXY = env.boolean("BASRA_BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Where links in mails lead: mails are written by the queue, which sees no request.
+SITE_URL = env.text("BASRA_URL", "http://localhost:8000" if DEVELOPMENT else None).rstrip("/")
 
 # --- The application
 
@@ -67,9 +70,17 @@ INSTALLED_APPS = [
     "games.sealing",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.messages",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "django_htmx",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.facebook",
+    "allauth.socialaccount.providers.google",
+    "allauth.usersessions",
 ]
 
 MIDDLEWARE = [
@@ -89,6 +100,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "accounts.middleware.GuestsSignInMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "accounts.presence.PresenceMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -101,6 +115,7 @@ TEMPLATES = [
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "django.contrib.messages.context_processors.messages",
                 "games.context.waiting",
             ],
         },
@@ -118,6 +133,17 @@ try:
     )
 except ValueError as error:
     env.problem(str(error))
+
+# --- What is counted for a while: tries at passwords, requests for codes
+
+# Every process must see the same count, so memory of a process will not do.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "basra_site_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
 
 # --- Language and time
 
@@ -153,7 +179,63 @@ SESSION_COOKIE_AGE = 30 * 24 * 60 * 60
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 CSRF_FAILURE_VIEW = "basra_site.errors.csrf_failure"
+
+# --- Signing in
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{validator}"}
+    for validator in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "games:home"
+# One proxy, ours; its word about where a request comes from is taken, nobody else's.
+ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
+
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_CONFIRM_EMAIL_ON_GET = ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
+ACCOUNT_LOGIN_BY_CODE_ENABLED = True
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_NOTIFICATIONS = ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_PRESERVE_USERNAME_CASING = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "http" if DEVELOPMENT else "https"
+# Whoever is locked out by somebody else's guessing gets in by a mailed code.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,20/5m/key"}
+
+MFA_SUPPORTED_TYPES = ["webauthn", "totp", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Basra"
+# A browser gives passkeys to plain HTTP on localhost alone.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEVELOPMENT
+
+SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = False
+SOCIALACCOUNT_AUTO_SIGNUP = False
+SOCIALACCOUNT_STORE_TOKENS = False
+# Nobody gets into an account because another site says so of an address.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+# Who comes from another site can play without an address, and without mail.
+SOCIALACCOUNT_EMAIL_REQUIRED = False
+SOCIALACCOUNT_EMAIL_VERIFICATION = "optional"
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 
 # --- What a request may carry
 

@@ -8,6 +8,7 @@ urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
     path("account/", include("accounts.urls")),
+    path("account/", include("allauth.urls")),
     path("", include("games.urls")),
 ]
 

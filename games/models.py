@@ -107,6 +107,41 @@ class Challenge(models.Model):
         return self.state == self.State.WAITING and self.expires_at > self.now
 
 
+class Invitation(models.Model):
+    """A challenge that is mailed to an address, for whoever has the link in the mail.
+
+    What becomes of it is the challenge's state. The mail is made by the queue, which draws the
+    link's token then; only the token's SHA-256 is stored.
+    """
+
+    challenge = models.OneToOneField(
+        Challenge, on_delete=models.CASCADE, primary_key=True, related_name="invitation"
+    )
+    # Forgotten when the challenge has found its end.
+    address = models.EmailField(blank=True)
+    address_digest = models.CharField(max_length=64)
+    language = models.CharField(max_length=8)
+    # The member whose confirmed address it is. The inviter is not told.
+    recipient = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="invitations_received",
+    )
+    token_sha256 = models.CharField(  # noqa: DJ001 - unique where there is one
+        max_length=64, unique=True, null=True
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["address_digest"], name="invitations_by_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.challenge_id}"
+
+
 class Game(models.Model):
     """Rounds between two players until a target is reached.
 

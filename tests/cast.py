@@ -251,7 +251,7 @@ def text_of(response: HttpResponse) -> str:
 
 
 # What signing in and looking at a page may change.
-_OF_SESSIONS = {"django_migrations", "django_session"}
+_OF_SESSIONS = {"django_migrations", "django_session", "basra_site_cache"}
 _OF_SIGNING_IN = "last_login"
 
 

@@ -1,9 +1,10 @@
-from django.apps.registry import Apps
+from typing import Any
+
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 
-def name_the_computer(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def name_the_computer(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Let the computer of before play on as Amm Sayed, at the tables where it sits."""
     del schema_editor
     users = apps.get_model("accounts", "User").objects
@@ -15,7 +16,7 @@ def name_the_computer(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> No
     )
 
 
-def take_the_name_back(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def take_the_name_back(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Give the computer the name of before."""
     del schema_editor
     users = apps.get_model("accounts", "User").objects
