@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.http import HttpResponseNotAllowed
+from django.utils.cache import add_never_cache_headers
 
 from .guests import player_of
 from .models import User
@@ -13,30 +16,81 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpRequest, HttpResponse
+    from django.template.response import TemplateResponse
+
+_METHODS = ("GET", "HEAD", "POST")
+# Views of allauth, and those that this site does in its place.
+_OF_ALLAUTH = ("allauth.", "accounts.two_factors")
+# What a page of allauth's says with a link that is not good (any more).
+_OF_A_BAD_LINK: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "account/email_confirm.html": lambda context: not context.get("confirmation"),
+    "account/password_reset_from_key.html": lambda context: context.get("token_fail"),
+}
 
 
 class GuestsSignInMiddleware:
     """Shows allauth's views a guest as a visitor, and remembers the guest in ``request.guest``.
 
-    Its session stays the guest's until somebody signs in: see ``accounts.joining``.
+    Its session stays the guest's until somebody signs in: see ``accounts.joining``. What allauth's
+    pages answer is made as the site's own: nothing is kept in caches, a form that is refused is
+    422, and a link that is not good is 404.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if _is_allauths(request):
+            add_never_cache_headers(response)
+        return response
 
-    def process_view(self, request: HttpRequest, view: Any, *args: Any) -> None:
-        """Hide the guest where the view is one of allauth's."""
+    def process_view(self, request: HttpRequest, view: Any, *args: Any) -> HttpResponse | None:
+        """Hide the guest where the view is one of allauth's, and refuse what no form sends."""
         del args
-        if view.__module__.startswith("allauth."):
-            player = player_of(request.user)
-            if player is not None and player.is_guest:
-                request.guest = player  # type: ignore[attr-defined]
-                request.user = AnonymousUser()
+        if view.__module__.startswith(_OF_ALLAUTH):
+            if request.method not in _METHODS:
+                return HttpResponseNotAllowed(_METHODS)
+            request.is_allauths = True  # type: ignore[attr-defined]
+            hide_guest(request)
+        return None
+
+    def process_template_response(
+        self, request: HttpRequest, response: TemplateResponse
+    ) -> TemplateResponse:
+        """Give a page of allauth's the status that says what it says."""
+        if _is_allauths(request) and response.status_code == HTTPStatus.OK:
+            context = response.context_data or {}
+            is_bad_link = _OF_A_BAD_LINK.get(str(_first_template(response)))
+            if is_bad_link is not None and is_bad_link(context):
+                response.status_code = HTTPStatus.NOT_FOUND
+            elif request.method == "POST" and _is_refused(context):
+                response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+        return response
 
 
-def guest_of(request: HttpRequest) -> User | None:
+def hide_guest(request: HttpRequest) -> None:
+    """Make the request a visitor's if it is a guest's; ``guest_of`` still knows."""
+    player = player_of(request.user)
+    if player is not None and player.is_guest:
+        request.guest = player  # type: ignore[attr-defined]
+        request.user = AnonymousUser()
+
+
+def guest_of(request: HttpRequest | None) -> User | None:
     """Return the guest of whom a page of allauth knows nothing, if there is one."""
     return getattr(request, "guest", None)
+
+
+def _is_allauths(request: HttpRequest) -> bool:
+    return getattr(request, "is_allauths", False)
+
+
+def _first_template(response: TemplateResponse) -> object:
+    named = response.template_name
+    return named[0] if isinstance(named, (list, tuple)) and named else named
+
+
+def _is_refused(context: dict[str, Any]) -> bool:
+    names = ("form", "verify_form", "change_form", "webauthn_form")
+    return any(getattr(context.get(name), "errors", None) for name in names)

@@ -11,12 +11,9 @@ from django.contrib.auth.models import PermissionsMixin, UserManager
 from django.db import models
 from django.db.models.functions import Greatest, Least, Now
 from django.utils import timezone
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
-
-def skeleton_of(name: str) -> str:
-    """Return what two names have in common that are one name to a reader."""
-    return name.casefold()
+from .names import skeleton_of
 
 
 class User(AbstractBaseUser, PermissionsMixin):
@@ -56,7 +53,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     # What addresses of pages and links carry in place of the key.
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(gettext_lazy("name"), max_length=24)
-    # What makes a name unique: the database folds letters of the Latin alphabet only.
+    # What makes a name unique: see accounts.names.
     skeleton = models.CharField(max_length=200, unique=True, editable=False)
     email = models.EmailField(blank=True)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.MEMBER)
@@ -133,9 +130,15 @@ class User(AbstractBaseUser, PermissionsMixin):
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with the key of the name kept in step with it."""
-        self.skeleton = skeleton_of(self.name)
-        if (fields := kwargs.get("update_fields")) is not None and "name" in fields:
+        """Save, with the key of the name kept in step with it.
+
+        Whoever is shown under no name of their own takes none away from others.
+        """
+        has_a_name = self.kind in (self.Kind.MEMBER, self.Kind.GUEST)
+        self.skeleton = skeleton_of(self.name) if has_a_name else self.username
+        if (fields := kwargs.get("update_fields")) is not None and {"name", "kind", "username"} & {
+            *fields
+        }:
             kwargs["update_fields"] = {*fields, "skeleton"}
         super().save(*args, **kwargs)
 
@@ -145,6 +148,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def shown_name(self) -> str:
         """The name on pages; the house's own players have one in every language."""
+        if self.kind == self.Kind.FORMER:
+            return gettext("former player")
         return str(self.Level(self.level).label) if self.is_computer else self.name
 
     @property

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
+from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
+
+from .look_alikes import ALIKE
+
+if TYPE_CHECKING:
+    from .models import User
 
 MAX_LENGTH = 24
 
@@ -29,11 +38,16 @@ _RESERVED = frozenset(
         "simsim", "ammsayed", "elusta", "سمسم", "عمسيد", "الاسطي",
     }
 )  # fmt: skip
-# Letters that look like another, in the alphabets that a whole name could be written in.
-_LOOKS_LIKE = str.maketrans(
-    "ıl10аеорсухіјѕԁӏкмтвнѵԝαοιυνρτκμηχىیٱɪꜱɑᴇʟᴜᴛᴀᴍᴅʏ",
-    "iiioaeopcyxijsdikmtbhvwaoiuvptkmnxيياisaeiutamdy",
-)  # fmt: skip
+_LOOKS_LIKE = str.maketrans({one: look for look, those in ALIKE.items() for one in those})
+# Greek capitals that look like another Latin letter than their small ones.
+_CAPITALS = str.maketrans("ΝΗΥ", "NHY")
+# Marks that embellish a letter: Latin, Greek, Cyrillic, Hebrew and Arabic are read without them.
+# Those of other scripts are letters of their own to a reader.
+_EMBELLISH = (
+    *((0x0300, 0x036F), (0x0483, 0x0489), (0x0591, 0x05C7), (0x0610, 0x061A), (0x064B, 0x065F)),
+    *((0x0670, 0x0670), (0x06D6, 0x06ED), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF)),
+    (0xFE20, 0xFE2F),
+)
 # Writing systems that one language mixes; any other mixture makes look-alikes.
 _WRITTEN_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 
@@ -76,7 +90,7 @@ def clean_name(text: str) -> str:
         raise ValidationError(
             _("A name is made of letters, digits, spaces and the signs . _ - ' only.")
         )
-    if _without_ornament(name) in _OF_THE_HOUSE:
+    if skeleton_of(name) in _OF_THE_HOUSE:
         raise ValidationError(_("This name is the house's own. Please take another."))
     if not _in_one_writing_system(name):
         raise ValidationError(_("A name is written in one alphabet."))
@@ -87,16 +101,24 @@ def clean_name(text: str) -> str:
     return name
 
 
-def _without_ornament(name: str) -> str:
-    """Return the bare letters and digits of a name, for comparing it with the house's own.
+def skeleton_of(name: str) -> str:
+    """Return what two names have in common that are one name to a reader.
 
-    Letters that look the same are one.
+    Case is folded, letters that look the same are one (UTS 39), and ornaments are left out: dots,
+    spaces, hyphens, apostrophes, and the marks of scripts that are read without them.
     """
-    folded = unicodedata.normalize("NFKD", name.casefold()).translate(_LOOKS_LIKE)
-    return "".join(character for character in folded if character.isalnum())
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    bare = "".join(one for one in folded if _is_more_than_ornament(one))
+    return bare.translate(_LOOKS_LIKE).replace("rn", "m")
 
 
-_OF_THE_HOUSE = frozenset(map(_without_ornament, _RESERVED))
+def _is_more_than_ornament(character: str) -> bool:
+    if unicodedata.category(character)[0] == "M":
+        return not any(first <= ord(character) <= last for first, last in _EMBELLISH)
+    return character.isalnum()
+
+
+_OF_THE_HOUSE = frozenset(map(skeleton_of, _RESERVED))
 
 
 def _in_one_writing_system(name: str) -> bool:
@@ -129,3 +151,54 @@ def _marks_sit_on_letters(name: str) -> bool:
         else:
             marks = 0 if category[0] in "LN" else _MOST_MARKS
     return True
+
+
+def name_digest(name: str) -> str:
+    """Return what is kept of a name that nobody may take for a while: no name can be read in it."""
+    return _digest(name, settings.SECRET_KEY)
+
+
+def _digest(name: str, secret: str) -> str:
+    hashed = salted_hmac("accounts.names", skeleton_of(name), secret, algorithm="sha256")
+    return hashed.hexdigest()
+
+
+def is_taken(name: str, *, but: User | None = None) -> bool:
+    """Return whether somebody other than ``but`` has a name that looks like ``name``.
+
+    Or had it until a short time ago. Of two who ask at once both may be told no: that the database
+    keeps them apart is for the caller to notice (``IntegrityError``).
+    """
+    from .models import RetiredName, User  # they ask this module for the skeleton
+
+    looks = {skeleton_of(name), skeleton_of(name.translate(_CAPITALS))}
+    others = User.objects.filter(skeleton__in=looks)
+    if but is not None:
+        if but.skeleton == skeleton_of(name):
+            return False
+        others = others.exclude(pk=but.pk)
+    secrets_ = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    digests = [_digest(name, secret) for secret in secrets_]
+    retired = RetiredName.objects.filter(digest__in=digests, until__gt=timezone.now())
+    return others.exists() or retired.exists()
+
+
+def suggest(text: str) -> str:
+    """Return a name for somebody who is called ``text`` elsewhere: clean, and free just now.
+
+    What cannot be made a name of becomes a made-up one.
+    """
+    composed = unicodedata.normalize("NFKC", text)
+    kept = "".join(one if _may_stand_in_a_name(one) else " " for one in composed)
+    stem = " ".join(kept.split())
+    for number in ("", *(f" {n}" for n in range(2, 10))):
+        shortened = stem[: MAX_LENGTH - len(number)].strip() + number
+        try:
+            name = clean_name(shortened)
+        except ValidationError:
+            break
+        if not is_taken(name):
+            return name
+    while is_taken(name := made_up_name(6)):
+        pass
+    return name

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from .guests import player_of
 from .models import User
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 NOTED_EVERY = timedelta(minutes=5)
+_HERE_NOW = 2 * NOTED_EVERY
 
 
 class PresenceMiddleware:
@@ -40,3 +42,15 @@ def _note(request: HttpRequest) -> None:
     now = timezone.now()
     if user is not None and now - user.seen_at > NOTED_EVERY:
         User.objects.filter(pk=user.pk).update(seen_at=now)
+
+
+def how_lately(user: User) -> str:
+    """Return in coarse words when ``user`` was here. Ask ``relations.may_see_presence`` first."""
+    away = timezone.now() - user.seen_at
+    if away < _HERE_NOW:
+        return _("here now")
+    if away < timedelta(days=1):
+        return _("here within the last day")
+    if away < timedelta(days=7):
+        return _("here within the last week")
+    return _("not here for more than a week")

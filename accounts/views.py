@@ -1,35 +1,216 @@
+"""What a player sets, and whom a player knows."""
+
 from __future__ import annotations
 
-from django.db import IntegrityError
+import copy
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from allauth.account.models import EmailAddress
+from django.contrib import messages
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from .forms import SettingsForm
+from . import friends as services
+from .facebook import friends_who_play
+from .forms import FriendForm, SettingsForm
 from .guests import player_of
+from .models import Friendship, User
+from .presence import how_lately
+from .relations import asks_of, friends_of
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def name(request: HttpRequest) -> HttpResponse:
+def settings(request: HttpRequest) -> HttpResponse:
     """Show and change my name and settings. A visitor has none yet and is sent home."""
     player = player_of(request.user)
     if player is None:
         if request.method == "POST":
             raise Http404  # it says that this browser is not known any more
         return redirect("games:home")
-    shown = player.name
-    form = SettingsForm(request.POST or None, instance=player)
-    status = 200
+    # A form writes into what it is given, and the page must not show what was refused.
+    form = SettingsForm(request.POST or None, instance=copy.copy(player))
+    status = HTTPStatus.OK
     if request.method == "POST":
         if form.is_valid():
             try:
-                form.save()
+                with transaction.atomic():
+                    form.save()
             except IntegrityError:  # somebody took it between the check and the save
                 form.add_error("name", form.name_taken())
             else:
                 return redirect("games:home")
-        status = 422
-        player.name = shown  # the header must not show a name that was refused
-    return render(request, "accounts/name.html", {"form": form, "name": shown}, status=status)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+    context = {
+        "form": form,
+        "player": player,
+        "asks": asks_of(player).count() if player.is_member else 0,
+        "no_mail": player.is_member and not _has_confirmed_address(player),
+    }
+    return render(request, "accounts/settings.html", context, status=status)
+
+
+def _has_confirmed_address(player: User) -> bool:
+    return bool(EmailAddress.objects.filter(user_id=player.pk, verified=True).exists())
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def friends(request: HttpRequest) -> HttpResponse:
+    """My friends, who asks for it, whom I have blocked; a form asks the player of a name."""
+    player = player_of(request.user)
+    if player is None:
+        if request.method == "POST":
+            raise Http404
+        return redirect("account_login")
+    if request.method != "POST":
+        return _friends(request, player, FriendForm())
+    form = FriendForm(request.POST)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    if form.is_valid():
+        try:
+            other = services.player_called(form.cleaned_data["name"])
+            services.ask(player, other)
+        except services.NoSuchPlayer:
+            form.add_error("name", _("No player has this name."))
+        except _REFUSALS as refusal:
+            form.add_error(None, _refusal(refusal, player))
+            status = HTTPStatus.CONFLICT
+        else:
+            messages.success(request, _asked())
+            return redirect("accounts:friends")
+    return _friends(request, player, form, status)
+
+
+def _friends(
+    request: HttpRequest, player: User, form: FriendForm, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    asked = Friendship.objects.filter(asker=player, accepted_at=None).select_related("asked")
+    blocks = player.blocks_made.select_related("blocked").order_by("-at")
+    context = {
+        "form": form,
+        "player": player,
+        # Friends see what everybody or friends may; who has blocked the other is none.
+        "friends": [(one, _presence(one)) for one in friends_of(player)],
+        "asks": [row.asker for row in asks_of(player).select_related("asker")],
+        "asked": [row.asked for row in asked.order_by("-asked_at")],
+        "blocked": [row.blocked for row in blocks],
+        "on_facebook": friends_who_play(request),
+    }
+    return render(request, "accounts/friends.html", context, status=status)
+
+
+def _presence(friend: User) -> str:
+    shown = not friend.quiet and friend.may_see != User.Audience.NOBODY
+    return how_lately(friend) if shown else ""
+
+
+# What one can do about another player
+
+
+def _acts(
+    request: HttpRequest,
+    player_id: UUID,
+    service: Callable[[User, User], Any],
+    told: Callable[[], str] | None = None,
+) -> HttpResponse:
+    player = player_of(request.user)
+    if player is None:
+        raise Http404
+    try:
+        other = services.player_at(player_id)
+    except services.NoSuchPlayer:
+        raise Http404 from None
+    try:
+        service(player, other)
+    except _REFUSALS as refusal:
+        context = {"sentence": _refusal(refusal, player), "other": other}
+        return render(request, "accounts/cannot.html", context, status=HTTPStatus.CONFLICT)
+    if told is not None:
+        messages.success(request, told())
+    if request.POST.get("back") == "friends":
+        return redirect("accounts:friends")
+    return redirect("games:player", other.public_id)
+
+
+@never_cache
+@require_POST
+def ask(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Ask a player for friendship, or agree where they have asked."""
+    return _acts(request, player_id, services.ask, _asked)
+
+
+@never_cache
+@require_POST
+def accept(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Become the friend of a player who has asked."""
+    return _acts(request, player_id, services.accept)
+
+
+@never_cache
+@require_POST
+def decline(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Forget that a player has asked."""
+    return _acts(request, player_id, services.decline)
+
+
+@never_cache
+@require_POST
+def cancel(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Take back that I have asked a player."""
+    return _acts(request, player_id, services.cancel)
+
+
+@never_cache
+@require_POST
+def remove(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """End a friendship."""
+    return _acts(request, player_id, services.remove)
+
+
+@never_cache
+@require_POST
+def block(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Have nothing to do with a player any more."""
+    return _acts(request, player_id, services.block)
+
+
+@never_cache
+@require_POST
+def unblock(request: HttpRequest, player_id: UUID) -> HttpResponse:
+    """Take a block back."""
+    return _acts(request, player_id, services.unblock)
+
+
+_REFUSALS = (
+    services.MembersOnly,
+    services.TakesNoRequests,
+    services.HasBlocked,
+    services.TooMany,
+)
+
+
+def _asked() -> str:
+    """Return what is said of a request, whether or not it is heard."""
+    return _("You have asked. If they agree, you find them among your friends.")
+
+
+def _refusal(refusal: Exception, player: User) -> str:
+    match refusal:
+        case services.TakesNoRequests():
+            return _("This player takes no requests at the moment.")
+        case services.HasBlocked():
+            return _("You have blocked this player. Take that back first.")
+        case services.TooMany():
+            return _("You have as many of these as one can have. Take some back first.")
+        case _ if not player.is_member:
+            return _("Guests have no friends yet: make an account first. Your games come along.")
+        case _:
+            return _("This is only for two different players with accounts.")

@@ -15,10 +15,13 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.csp import CSP
 from django.utils.html import format_html
 from django.utils.translation import get_language, get_language_bidi
 from django.utils.translation import gettext as _
+
+from basra_site import stale_forms
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -49,8 +52,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer 403 to a form without the token that shows that it came from here."""
+    """Answer 403 to a form without the token that shows that it came from here.
+
+    What was typed comes back where there is something to type.
+    """
     del reason
+    if (form := stale_forms.again(request)) is not None:
+        return form
     return error_response(
         request,
         403,
@@ -66,12 +74,29 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404, in the same words for what is not there and what is not yours."""
     del exception
     sentence = _("There is nothing here, or nothing that you may see.")
+    sign_in = ""
     if hasattr(request, "user") and not request.user.is_authenticated:
+        # Back to this page, or to the one whose form was sent.
+        is_page = request.method in ("GET", "HEAD")
+        wanted = request.get_full_path() if is_page else request.headers.get("Referer", "")
+        sign_in = reverse("account_login", query={"next": wanted} if wanted else None)
         sentence += " " + _(
             "If you have played here before, this browser no longer knows you: "
             "its cookie is gone, or your sign-in has ended."
         )
-    return error_response(request, 404, _("Not found"), sentence)
+    return error_response(request, 404, _("Not found"), sentence, sign_in=sign_in)
+
+
+def too_many(request: HttpRequest) -> HttpResponse:
+    """Answer 429: the same was asked too often."""
+    response = error_response(
+        request,
+        429,
+        _("That was very often"),
+        _("Please wait a few minutes, then try again. Nothing was changed."),
+    )
+    response.headers["Retry-After"] = "300"
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -99,16 +124,23 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def error_response(
-    request: HttpRequest, status: int, title: str, sentence: str, onwards: str = ""
+    request: HttpRequest,
+    status: int,
+    title: str,
+    sentence: str,
+    onwards: str = "",
+    sign_in: str = "",
 ) -> HttpResponse:
     """Answer `status` with an error page of the site's design, or with its fragment for htmx.
 
-    ``onwards`` is where a link "Next" leads, if there is anything to go on to.
+    ``onwards`` is where a link "Next" leads, if there is anything to go on to, and ``sign_in``
+    where one "Sign in" does.
     """
     context = {
         "title": title,
         "sentence": sentence,
         "onwards": onwards,
+        "sign_in": sign_in,
         "status": status,
         "LANGUAGE_CODE": get_language(),
         "LANGUAGE_BIDI": get_language_bidi(),

@@ -166,6 +166,8 @@ def configure(wanted: dict[str, Any]) -> None:
                 "kombu.connection": {"level": "ERROR"},
                 # It tells of each task that ended well, too.
                 "celery.app.trace": {"level": "WARNING"},
+                # Addresses of other sites, with tokens in them.
+                "urllib3": {"level": "INFO"},
                 # SQL with its parameters.
                 "django.db.backends": {"level": "INFO"},
             },

@@ -5,6 +5,7 @@ HTTP and needs no service; everything else is production.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.utils.csp import CSP
 
 from basra_site.databases import database
 from basra_site.env import Env
+from basra_site.providers import from_environment as providers_from_environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -55,6 +57,14 @@ if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Where links in mails lead: mails are written by the queue, which sees no request.
 SITE_URL = env.text("BASRA_URL", "http://localhost:8000" if DEVELOPMENT else None).rstrip("/")
+if not re.fullmatch(
+    r"https?://[A-Za-z0-9.:\[\]-]+" if DEVELOPMENT else r"https://[^/\s]+", SITE_URL
+):
+    env.problem("set BASRA_URL to the site's address, like https://basra.example")
+
+# Who runs the site and how to reach them, for the pages on privacy and terms.
+OPERATOR = env.text("BASRA_OPERATOR", "somebody on their own machine" if DEVELOPMENT else None)
+CONTACT = env.text("BASRA_CONTACT", "nobody@localhost" if DEVELOPMENT else None)
 
 # --- The application
 
@@ -70,6 +80,8 @@ INSTALLED_APPS = [
     "games.sealing",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    # allauth's pages say when in words.
+    "django.contrib.humanize",
     "django.contrib.messages",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
@@ -100,6 +112,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.preferences.PreferencesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "accounts.middleware.GuestsSignInMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -211,6 +224,15 @@ ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_CONFIRM_EMAIL_ON_GET = ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGIN_BY_CODE_ENABLED = True
+ACCOUNT_LOGIN_BY_CODE_TIMEOUT = 15 * 60
+ACCOUNT_LOGIN_BY_CODE_SUPPORTS_RESEND = True
+# Whoever has read the mail has shown as much as by a mailed code.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_FORMS = {
+    "login": "accounts.sign_in_forms.LoginForm",
+    "signup": "accounts.sign_in_forms.SignupForm",
+}
+ACCOUNT_USER_DISPLAY = "accounts.account_mails.shown_name"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_EMAIL_NOTIFICATIONS = ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False
@@ -220,9 +242,18 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "http" if DEVELOPMENT else "https"
 # Whoever is locked out by somebody else's guessing gets in by a mailed code.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,20/5m/key"}
 
+MFA_ADAPTER = "accounts.two_factors.MFAAdapter"
+MFA_FORMS = {
+    "add_webauthn": "accounts.sign_in_forms.AddPasskeyForm",
+    "authenticate_webauthn": "accounts.sign_in_forms.AuthenticatePasskeyForm",
+    "login_webauthn": "accounts.sign_in_forms.LoginPasskeyForm",
+    "reauthenticate_webauthn": "accounts.sign_in_forms.ReauthenticatePasskeyForm",
+}
 MFA_SUPPORTED_TYPES = ["webauthn", "totp", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Basra"
+# A clock may be half a minute wrong.
+MFA_TOTP_TOLERANCE = 1
 # A browser gives passkeys to plain HTTP on localhost alone.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEVELOPMENT
 
@@ -235,7 +266,13 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
 # Who comes from another site can play without an address, and without mail.
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_EMAIL_VERIFICATION = "optional"
-SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+SOCIALACCOUNT_FORMS = {"signup": "accounts.first_sign_in.FirstSignInForm"}
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+_providers = providers_from_environment(env, development=DEVELOPMENT)
+SOCIALACCOUNT_PROVIDERS = _providers.settings
+INSTALLED_APPS += _providers.apps
+# Whether friends who play are read at sign-in: Facebook has to have allowed the app to ask.
+FACEBOOK_FRIENDS = _providers.facebook_friends
 
 # --- What a request may carry
 
@@ -247,7 +284,8 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 0
 
 SECURE_SSL_REDIRECT = not DEVELOPMENT
 # A health check comes from inside, over plain HTTP.
-SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
+# A mail program's word that its reader wants no invitations is taken as it comes: RFC 8058.
+SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$", r"^invitations/never/"]
 SECURE_HSTS_SECONDS = 0 if DEVELOPMENT else 365 * 24 * 60 * 60
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEVELOPMENT
 SECURE_REFERRER_POLICY = SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -260,7 +298,7 @@ SECURE_CSP = {
     "connect-src": [CSP.SELF],
     # Chromium applies this to the redirect after a POST as well: a way to sign in elsewhere
     # needs its origin here.
-    "form-action": [CSP.SELF],
+    "form-action": [CSP.SELF, *_providers.origins],
     "base-uri": [CSP.NONE],
     "frame-ancestors": [CSP.NONE],
     "object-src": [CSP.NONE],
@@ -268,7 +306,9 @@ SECURE_CSP = {
 
 # --- Mail
 
-if DEVELOPMENT:
+SMTP_HOST = env.text("SMTP_HOST", "" if DEVELOPMENT else None)
+MAILERS: dict[str, dict[str, Any]]
+if DEVELOPMENT and not SMTP_HOST:
     MAILERS = {
         "default": {
             "BACKEND": "django.core.mail.backends.filebased.EmailBackend",
@@ -280,7 +320,7 @@ else:
         "default": {
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "OPTIONS": {
-                "host": env.text("SMTP_HOST", "localhost"),
+                "host": SMTP_HOST,
                 "port": env.integer("SMTP_PORT", 587, least=1, most=65535),
                 "username": env.text("SMTP_USER", ""),
                 "password": env.secret("SMTP_PASSWORD", ""),
@@ -289,9 +329,38 @@ else:
             },
         }
     }
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "basra@localhost")
+_options = MAILERS["default"]["OPTIONS"]
+if bool(_options.get("username")) != bool(_options.get("password")):
+    env.problem("set SMTP_USER and SMTP_PASSWORD both or neither")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+    "MAIL_FROM", "basra@localhost.localdomain" if DEVELOPMENT else None
+)
+if not re.fullmatch(
+    r"(?:[^<>@\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)", DEFAULT_FROM_EMAIL or "@"
+):
+    env.problem("set MAIL_FROM to an address like basra@basra.example")
 # Who is told by mail about errors.
 ADMINS = env.words("ADMINS", "")
+
+# How many invitations by mail may go out. What is over a limit is not sent, and nobody is told.
+INVITATIONS = {
+    # Of one player; in the first day of an account fewer.
+    "player_hour": 3,
+    "player_day": 10,
+    "new_player_day": 3,
+    "player_open": 20,
+    # To one address, of all players together: a day, and ever as long as nobody answers.
+    "address_day": 1,
+    "address_unanswered": 3,
+    # To one domain, but for the large providers, where everybody has an address.
+    "domain_day": 200,
+    "site_day": env.integer("BASRA_INVITATIONS_A_DAY", 1000),
+}
+LARGE_MAIL_PROVIDERS = {
+    "aol.com", "gmail.com", "gmx.de", "gmx.net", "googlemail.com", "hotmail.com", "icloud.com",
+    "live.com", "mail.ru", "me.com", "msn.com", "outlook.com", "proton.me", "protonmail.com",
+    "web.de", "yahoo.com", "yandex.ru",
+}  # fmt: skip
 
 # --- Background work
 
@@ -334,6 +403,21 @@ CELERY_BEAT_SCHEDULE = {
         "task": "games.tasks.close_challenges",
         "schedule": 5 * 60.0,
         "options": {"expires": 5 * 60},
+    },
+    "deliver waiting mails": {
+        "task": "accounts.tasks.deliver_waiting_mails",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "look after data": {
+        "task": "accounts.tasks.look_after_data",
+        "schedule": 10 * 60.0,
+        "options": {"expires": 10 * 60},
+    },
+    "keep time limits": {
+        "task": "accounts.tasks.keep_time_limits",
+        "schedule": 60 * 60.0,
+        "options": {"expires": 60 * 60},
     },
     "heartbeat": {
         "task": "basra_site.tasks.beat_heart",

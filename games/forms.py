@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.core.signing import Signer
 from django.utils.functional import lazy
 from django.utils.html import format_html
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
@@ -83,7 +86,7 @@ class ComputerGameForm(TermsForm):
 class ChallengeForm(TermsForm):
     """A game offered to another person, by a named rule set or by the player's own rules."""
 
-    LINK, LIST = "link", "list"
+    LINK, LIST, MAIL, PLAYER = "link", "list", "mail", "player"
 
     rule_set = forms.ChoiceField(
         label=_("Rules"),
@@ -96,10 +99,75 @@ class ChallengeForm(TermsForm):
         widget=forms.RadioSelect,
         choices=[
             (LINK, _("a friend: you get a link to send")),
+            (MAIL, _("a friend by email: we write to your friend")),
             (LIST, _("whoever comes: it stands on the open table")),
         ],
         initial=LINK,
     )
+    address = forms.EmailField(
+        label=_("Your friend's email address"),
+        required=False,
+        max_length=254,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "email", "dir": "ltr"}),
+    )
+    language = forms.ChoiceField(
+        label=_("Language of the mail"), required=False, choices=lambda: settings.LANGUAGES
+    )
+
+    opponent = forms.ChoiceField(label=_("Which friend"), required=False)
+
+    def __init__(self, *args: Any, people: Sequence[User] = (), **kwargs: Any) -> None:
+        """``people`` are those whom the player can challenge by name."""
+        super().__init__(*args, **kwargs)
+        self._people = {str(one.public_id): one for one in people}
+        self._offer_people()
+        self.fields["language"].initial = get_language()
+        # The browser would cut a longer address short without a word.
+        self.fields["address"].widget.attrs.pop("maxlength", None)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        by_mail = cleaned.get("who") == self.MAIL
+        if by_mail and not cleaned.get("address") and "address" not in self.errors:
+            self.add_error("address", _("Please type your friend's email address."))
+        elif not by_mail:  # what was typed for another choice is not in the way
+            self.errors.pop("address", None)
+        if cleaned.get("who") == self.PLAYER:
+            if not cleaned.get("opponent") and "opponent" not in self.errors:
+                self.add_error("opponent", _("Please choose a friend."))
+        else:
+            self.errors.pop("opponent", None)
+        cleaned["language"] = cleaned.get("language") or get_language()
+        return cleaned
+
+    def _offer_people(self) -> None:
+        if not self._people:
+            del self.fields["opponent"]
+            return
+        who = cast("forms.ChoiceField", self.fields["who"])
+        opponent = cast("forms.ChoiceField", self.fields["opponent"])
+        who.choices = [(self.PLAYER, _("a friend who plays here")), *self.declared_choices()]
+        opponent.choices = [
+            (key, wording.isolated_name(one.shown_name)) for key, one in self._people.items()
+        ]
+
+    def named_opponent(self) -> User | None:
+        """Return the player whom the form shows as chosen."""
+        if "opponent" not in self.fields or self["who"].value() != self.PLAYER:
+            return None
+        return self._people.get(str(self["opponent"].value()))
+
+    @classmethod
+    def declared_choices(cls) -> list[Any]:
+        """Return how a game can be offered by somebody without friends."""
+        who = cast("forms.ChoiceField", cls.base_fields["who"])
+        return list(who.choices)  # type: ignore[arg-type]  # pairs, all of them
+
+    def chosen_opponent(self) -> User | None:
+        """Return the player who was chosen, if the game is for one player alone."""
+        if self.cleaned_data["who"] != self.PLAYER:
+            return None
+        return self._people[self.cleaned_data["opponent"]]
 
     @property
     def is_custom(self) -> bool:
@@ -126,6 +194,12 @@ class WordsForm(forms.Form):
         if self.cleaned_data["proposal"] == proposed:
             return Fingerprint.By.SERVER
         return Fingerprint.By.OPPONENT
+
+
+class InvitedWordsForm(WordsForm):
+    """The words of somebody with a mailed link, and whether another account than its may accept."""
+
+    agreed = forms.BooleanField(required=False)
 
 
 def signed_proposal(game_id: UUID, words: str) -> str:

@@ -60,8 +60,9 @@ class Challenge(models.Model):
     expires_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True)
 
-    # What selectors add: the database's clock.
+    # What selectors add: the database's clock, whether a block parts the maker and who looks.
     now: datetime
+    parted: bool | None = None
 
     class Meta:
         constraints: ClassVar = [
@@ -240,6 +241,8 @@ class Event(models.Model):
         CANCELLED = "cancelled", _("agreed to end the game uncounted")
         RESIGNED = "resigned", _("resigned")
         ABORTED = "aborted", _("called the game off")
+        # Somebody who played as a guest against their own account; it ended uncounted.
+        SAME_PERSON = "same_person", _("turned out to be both players")
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="events")
     after_ply = models.PositiveIntegerField()

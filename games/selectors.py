@@ -25,11 +25,12 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
 from accounts.models import User
+from accounts.relations import asks_of, blocked_with, is_blocked, is_parted
 
 from .bots import SeenPlay
 from .engine import Reason, Seat
 from .engine.rounds import PLAYS_OF_A_DEAL
-from .models import Challenge, Event, Fingerprint, FinishedRound, Game, Play, Seal
+from .models import Challenge, Event, Fingerprint, FinishedRound, Game, Invitation, Play, Seal
 from .snapshot import seen_play
 
 PLAYS_AT_THE_TABLE = 8
@@ -102,28 +103,80 @@ WAITING = Q(state=Challenge.State.WAITING, expires_at__gt=Now())
 
 
 def _challenges() -> QuerySet[Challenge]:
-    return Challenge.objects.select_related("maker", "opponent", "seal").annotate(**_CLOCK)
+    related = Challenge.objects.select_related("maker", "opponent", "seal", "invitation")
+    return related.annotate(**_CLOCK)
 
 
 def challenge_for(viewer: User | None, challenge_id: UUID) -> Challenge:
     """Return a challenge that ``viewer`` may see, with its players, its seal and ``now``.
 
-    One to a single player is seen by its two players only, any other by whoever knows its address.
+    One to a single player is seen by its two players only, one that was mailed by its maker and
+    whoever's confirmed address it was mailed to, any other by whoever knows its address.
     Raises ``ChallengeNotFound``.
     """
-    challenge = _challenges().filter(_visible_to(viewer), pk=challenge_id).first()
+    found = _challenges().filter(_visible_to(viewer), pk=challenge_id)
+    challenge = found.annotate(**_parted_from(viewer)).first()
     if challenge is None:
         raise ChallengeNotFound
     return challenge
 
 
+def _parted_from(viewer: User | None) -> dict[str, Exists | Value]:
+    """What tells whether the maker and ``viewer`` want nothing to do with each other."""
+    if viewer is None:
+        return {"parted": Value(False)}
+    return {"parted": is_parted(viewer, "maker")}
+
+
 def _visible_to(viewer: User | None) -> Q:
-    for_anybody = Q(opponent=None)
+    for_anybody = Q(opponent=None, invitation=None)
     return for_anybody | _between(viewer) if viewer is not None else for_anybody
 
 
 def _between(player: User) -> Q:
-    return Q(maker=player) | Q(opponent=player)
+    invited = Invitation.objects.filter(recipient=player)
+    return Q(maker=player) | Q(opponent=player) | Q(pk__in=invited.values("pk"))
+
+
+def invitation_of(challenge: Challenge) -> Invitation | None:
+    """Return the invitation that the challenge was mailed with, if it was."""
+    return getattr(challenge, "invitation", None)
+
+
+def is_for(challenge: Challenge, player: User | None) -> bool:
+    """Return whether a challenge was made to ``player`` alone, by name or by address."""
+    if player is None:
+        return False
+    invitation = invitation_of(challenge)
+    return player.pk in (challenge.opponent_id, invitation and invitation.recipient_id)
+
+
+def challenge_of_link(token_sha256: str) -> Challenge:
+    """Return the challenge whose invitation was mailed with this token, waiting or not.
+
+    Raises ``ChallengeNotFound``.
+    """
+    challenge = _challenges().filter(invitation__token_sha256=token_sha256).first()
+    if challenge is None:
+        raise ChallengeNotFound
+    return challenge
+
+
+def mailed_challenge(challenge_id: UUID) -> Challenge | None:
+    """Return a challenge that was made to be mailed, for the server's own work."""
+    return _challenges().filter(pk=challenge_id, invitation__isnull=False).first()
+
+
+def invitations_by(player: User, limit: int) -> list[Challenge]:
+    """Return the challenges that ``player`` has sent by mail, the latest first."""
+    mailed = _challenges().filter(maker=player, invitation__isnull=False)
+    return list(mailed.order_by("-created_at", "pk")[:limit])
+
+
+def count_open_invitations(player: User, but: Challenge) -> int:
+    """Return how many of the mails of ``player`` wait for an answer; ``but`` is not counted."""
+    mailed = Challenge.objects.filter(WAITING, maker=player, invitation__token_sha256__isnull=False)
+    return mailed.exclude(pk=but.pk).count()
 
 
 def plays_in(player: User | None, game_id: UUID) -> bool:
@@ -142,8 +195,13 @@ def challenge_state(viewer: User | None, challenge_id: UUID) -> str | None:
 def is_open(challenge: Challenge, viewer: User | None) -> bool:
     """Return whether a challenge can be accepted now: it waits, and its maker has not left.
 
-    A maker who looks at it is back.
+    A maker who looks at it is back. For whom either has blocked the other it is gone.
     """
+    parted = challenge.parted
+    if parted is None:
+        parted = viewer is not None and is_blocked(challenge.maker, viewer)
+    if parted or not challenge.maker.is_active:
+        return False
     left = challenge.now - challenge.maker.seen_at > AWAY_FOR_LONG
     is_back = viewer is not None and viewer.pk == challenge.maker_id
     return challenge.is_waiting and (is_back or not (challenge.listed and left))
@@ -163,11 +221,12 @@ def _stands_for(player: User) -> Q:
 def open_list(viewer: User | None, page: int) -> tuple[list[Challenge], bool]:
     """Return a page of the challenges that anybody may accept, and whether more follow.
 
-    The newest first, but ``viewer``'s own. Pages count from 1.
+    The newest first, but ``viewer``'s own and those of players that a block parts from ``viewer``.
+    Pages count from 1.
     """
     listed = _challenges().filter(WAITING, listed=True, maker__seen_at__gte=Now() - AWAY_FOR_LONG)
     if viewer is not None:
-        listed = listed.exclude(maker=viewer)
+        listed = listed.exclude(maker=viewer).exclude(maker__in=blocked_with(viewer))
     return _page_of(listed.order_by("-created_at", "pk"), page, CHALLENGES_IN_THE_LIST)
 
 
@@ -217,11 +276,14 @@ def _games_waiting_for(player: User) -> QuerySet[Game]:
     return Game.objects.filter(my_move | my_answer, status=Game.Status.RUNNING)
 
 
-def _challenges_waiting_for(player: User) -> QuerySet[Challenge]:
-    return Challenge.objects.filter(WAITING, opponent=player)
+def _challenges_waiting_for(player: User) -> tuple[QuerySet[Challenge], QuerySet[Challenge]]:
+    """Those to the player by name, and those by mail: two lists, each with an index of its own."""
+    waiting = Challenge.objects.filter(WAITING)
+    mailed = waiting.filter(invitation__recipient=player)
+    return waiting.filter(opponent=player), mailed
 
 
-def _counted(rows: QuerySet[Game] | QuerySet[Challenge]) -> Coalesce:
+def _counted[Row: Model](rows: QuerySet[Row]) -> Coalesce:
     by_one = rows.order_by().annotate(one=Value(1)).values("one")
     return Coalesce(
         Subquery(by_one.annotate(count=Count("pk")).values("count")),
@@ -231,13 +293,20 @@ def _counted(rows: QuerySet[Game] | QuerySet[Challenge]) -> Coalesce:
 
 
 def _number_waiting_for(player: User) -> CombinedExpression:
-    return _counted(_games_waiting_for(player)) + _counted(_challenges_waiting_for(player))
+    by_name, by_mail = _challenges_waiting_for(player)
+    return _counted(_games_waiting_for(player)) + _counted(by_name) + _counted(by_mail)
 
 
-def count_waiting(player: User) -> int:
-    """Return how many games and challenges wait for ``player``, in one statement."""
-    counted = User.objects.filter(pk=player.pk).annotate(waiting=_number_waiting_for(player))
-    return int(counted.values_list("waiting", flat=True).get())
+def waiting_counts(player: User) -> tuple[int, int]:
+    """Return how many games and challenges wait for ``player``, and how many ask for friendship.
+
+    In one statement.
+    """
+    counted = User.objects.filter(pk=player.pk).annotate(
+        waiting=_number_waiting_for(player), asks=_counted(asks_of(player))
+    )
+    waiting, asks = counted.values_list("waiting", "asks").get()
+    return int(waiting), int(asks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +385,10 @@ def next_waiting(player: User, after: UUID | None) -> tuple[str, UUID] | None:
     What has waited longest comes first, then round and round: (kind, id), or ``None``.
     """
     games = _games_waiting_for(player).values_list("changed_at", "pk")
-    challenges = _challenges_waiting_for(player).values_list("created_at", "pk")
     items = [(since, key, "table") for since, key in games]
-    items += [(since, key, "challenge") for since, key in challenges]
+    for challenges in _challenges_waiting_for(player):
+        waiting = challenges.values_list("created_at", "pk")
+        items += [(since, key, "challenge") for since, key in waiting]
     order = [(kind, key) for _since, key, kind in sorted(items)]
     if not order:
         return None

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 
-from . import wording
+from . import selectors, wording
 from .engine import (
     Capture,
     Card,
@@ -110,6 +110,7 @@ class PlayerBox:
 
     name: str
     label: str
+    page: UUID  # the player's public id
     is_me: bool
     level: str  # of a computer player
     to_play: bool
@@ -162,6 +163,7 @@ class GameRow:
 
     game_id: UUID
     opponent: str
+    page: UUID  # the opponent's public id
     level: str  # of a computer player
     phase: Phase
     updated_at: datetime
@@ -181,10 +183,13 @@ class ChallengeRow:
 
     challenge_id: UUID
     name: str
+    page: UUID | None  # the other player's public id
     is_mine: bool
     level: str  # of a computer player
     is_rematch: bool
     listed: bool
+    mailed: bool
+    address: str  # where it was mailed to; for its maker, while it waits
     terms: str
     difference: str
     created_at: datetime
@@ -420,6 +425,7 @@ def challenge_row(challenge: Challenge, viewer: User | None) -> ChallengeRow:
     """Return an offer to play as ``viewer`` reads it in a list. A damaged one is listed as such."""
     is_mine = viewer is not None and challenge.maker_id == viewer.pk
     other = challenge.opponent if is_mine else challenge.maker
+    invitation = selectors.invitation_of(challenge)
     try:
         terms = terms_of(challenge)
         words = wording.terms_label(terms), wording.rule_set_difference(terms.rules)
@@ -428,10 +434,13 @@ def challenge_row(challenge: Challenge, viewer: User | None) -> ChallengeRow:
     return ChallengeRow(
         challenge_id=challenge.pk,
         name=other.shown_name if other else "",
+        page=other.public_id if other else None,
         is_mine=is_mine,
         level=challenge.maker.level,
         is_rematch=challenge.rematch_of_id is not None,
         listed=challenge.listed,
+        mailed=invitation is not None,
+        address=invitation.address if invitation and is_mine else "",
         terms=words[0],
         difference=words[1],
         created_at=challenge.created_at,
@@ -470,6 +479,7 @@ def game_row(game: Game, viewer: Seat) -> GameRow:
     row = GameRow(
         game_id=game.pk,
         opponent=opponent.shown_name,
+        page=opponent.public_id,
         level=opponent.level,
         phase=_phase(game, viewer),
         updated_at=game.changed_at,
@@ -533,6 +543,7 @@ def _player_box(game: Game, view: SeatView, seat: Seat) -> PlayerBox:
     basras = view.basras[seat]
     return PlayerBox(
         name=player.shown_name,
+        page=player.public_id,
         label=_("You") if seat is view.seat else wording.isolated_name(player.shown_name),
         is_me=seat is view.seat,
         level=player.level,

@@ -321,6 +321,7 @@ def event_sentence(kind: str, name: str | None) -> str:
         "cancelled": _("You agreed to end the game uncounted."),
         "resigned": _("You resigned."),
         "aborted": _("You called the game off."),
+        "same_person": _("You were both players, so the game ended uncounted."),
     }
     theirs = {
         "cancel_offered": _("%(name)s offers to end the game uncounted."),
@@ -329,6 +330,7 @@ def event_sentence(kind: str, name: str | None) -> str:
         "cancelled": _("%(name)s agreed to end the game uncounted."),
         "resigned": _("%(name)s resigned."),
         "aborted": _("%(name)s called the game off."),
+        "same_person": _("%(name)s was both players, so the game ended uncounted."),
     }
     unknown = _("Something happened that cannot be read.")
     if name is None:

@@ -45,6 +45,14 @@ def the_computer(level: User.Level = User.Level.EASY) -> User:
     return services.computer_player(level)
 
 
+def settings_of(name: str) -> dict[str, str]:
+    """Return what the page of the settings posts for a player of this name who leaves all as is."""
+    return {
+        "name": name, "after_move": "stay", "confirms_plays": "on", "plays_forced_cards": "on",
+        "deck": "two", "time_zone": "", "may_challenge": "everybody", "may_see": "everybody",
+    }  # fmt: skip
+
+
 def browser_of(player: User | None = None, *, tells_errors: bool = True) -> Client:
     """Return a browser in which ``player`` is signed in, or a visitor's.
 

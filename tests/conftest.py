@@ -10,6 +10,9 @@ from django.db import connections
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.post_office import PostOffice
+    from tests.stand_in import StandIn
+
     type InThreads = Callable[[list[Callable[[], object]]], list[object]]
 
 
@@ -23,6 +26,15 @@ def _tasks_run_at_once(settings: object) -> Iterator[None]:
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     yield
     app.conf.task_always_eager, app.conf.task_eager_propagates = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _passwords_are_quick() -> None:
+    """Let a password cost what it costs nobody to wait for; the kind of hash is the site's."""
+    from django.contrib.auth.hashers import Argon2PasswordHasher
+
+    Argon2PasswordHasher.time_cost = Argon2PasswordHasher.parallelism = 1
+    Argon2PasswordHasher.memory_cost = 64
 
 
 @pytest.fixture
@@ -52,3 +64,28 @@ def in_threads() -> InThreads:
             return list(pool.map(one, functions))
 
     return run
+
+
+@pytest.fixture
+def post_office(settings: object) -> Iterator[PostOffice]:
+    """The mail server that the site sends to; see `tests.post_office`."""
+    from tests.post_office import open_post_office
+
+    with open_post_office(settings) as office:
+        yield office
+
+
+@pytest.fixture(scope="session")
+def facebook_process() -> Iterator[StandIn]:
+    """The stand-in for Facebook, a process of its own; see `tests.stand_in`."""
+    from tests.stand_in import running
+
+    with running() as facebook:
+        yield facebook
+
+
+@pytest.fixture
+def facebook(facebook_process: StandIn) -> StandIn:
+    """The stand-in for Facebook, as at the start."""
+    facebook_process.tell(forget=True)
+    return facebook_process

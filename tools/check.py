@@ -17,6 +17,11 @@ PYTHON = [sys.executable, "-W", "ignore"]
 # A host that is configured as docs/operations.md says.
 PRODUCTION = {
     "ALLOWED_HOSTS": "basra.example",
+    "BASRA_URL": "https://basra.example",
+    "SMTP_HOST": "smtp.basra.example",
+    "MAIL_FROM": "Basra <basra@basra.example>",
+    "BASRA_OPERATOR": "The Basra Club, Cairo",
+    "BASRA_CONTACT": "privacy@basra.example",
     "CSRF_TRUSTED_ORIGINS": "https://basra.example",
     "BASRA_BEHIND_PROXY": "yes",
     "DATABASE_URL": "postgresql://basra:password@127.0.0.1:5432/basra",

@@ -10,14 +10,16 @@ import uuid
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from accounts import quotas
 from accounts.models import User
+from accounts.relations import may_challenge
 
 from .. import dealing, engine, selectors
 from ..engine import RuleSet
-from ..models import Challenge, Fingerprint, Game
+from ..models import Challenge, Fingerprint, Game, Invitation
 from ..selectors import AWAY_FOR_LONG, CHALLENGE_IS_KEPT, CHALLENGE_LASTS
 from ..snapshot import terms_of
 from .advancing import advance, open_seal, write_into
@@ -35,6 +37,10 @@ class OwnChallenge(Exception):
 
 class TooManyGames(Exception):
     """The player has as many running games and open challenges as one can have."""
+
+
+class TakesNoChallenge(Exception):
+    """The other player takes no challenge from this one; why is not told."""
 
 
 class OfferedOften(Exception):
@@ -83,15 +89,32 @@ def make_challenge(
     player: User,
     rules: RuleSet,
     target: int | None,
-    listed: bool,
+    listed: bool = False,
+    opponent: User | None = None,
     form_key: UUID | None = None,
 ) -> Challenge:
     """Offer a game to whoever gets the link, and to everybody if ``listed``; seal its deals.
 
-    Posting one form twice (``form_key``) makes one challenge. Raises ``TooManyGames`` or
-    ``TooManyListed``.
+    With an ``opponent`` it is for that player alone. Posting one form twice (``form_key``) makes
+    one challenge. Raises ``TooManyGames``, ``TooManyListed`` or ``TakesNoChallenge``.
     """
-    return _made_once(player, None, rules, target, by=player, form_key=form_key, listed=listed)
+    if opponent is not None and not may_challenge(player, opponent):
+        raise TakesNoChallenge
+    return _made_once(
+        player, opponent, rules, target, by=player, form_key=form_key, listed=listed,
+        purpose=f"for {opponent.pk}" if opponent else "",
+    )  # fmt: skip
+
+
+def challenge_to_be_mailed(
+    *, player: User, rules: RuleSet, target: int | None, form_key: UUID | None, to: str
+) -> Challenge:
+    """Offer a game to whoever will have the link in a mail; ``to`` names the address.
+
+    The caller stores the invitation in the same transaction: without it the challenge would be
+    anybody's who has its plain link. Raises ``TooManyGames``.
+    """
+    return _made_once(player, None, rules, target, by=player, form_key=form_key, purpose=to)
 
 
 def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
@@ -100,7 +123,7 @@ def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
     There is one rematch of a game: where it was offered or accepted already, by either, that
     challenge is returned, and so is the player's own offer that was declined. Raises
     ``GameNotFound``, ``ChallengeClosed`` (the game goes on, or was against the computer),
-    ``OfferedOften`` or ``TooManyGames``.
+    ``TakesNoChallenge``, ``OfferedOften`` or ``TooManyGames``.
     """
     game = selectors.game_of(player, game_id)
     other = game.player(game.seat_of(player).other)
@@ -108,6 +131,8 @@ def offer_rematch(*, game_id: UUID, player: User) -> Challenge:
         raise ChallengeClosed
     if (earlier := selectors.rematch_of(game, player)) is not None:
         return earlier
+    if not may_challenge(player, other):
+        raise TakesNoChallenge
     overdue = Challenge.objects.filter(rematch_of=game, expires_at__lte=Now())
     _expire(overdue)  # it would stand in the way until beat rings
     if Challenge.objects.filter(rematch_of=game, maker=player).count() >= MOST_OFFERS_OF_A_REMATCH:
@@ -133,18 +158,25 @@ def accept_challenge(
     """
     with transaction.atomic():
         challenge = selectors.challenge_for(player, challenge_id)
+        return take_seat(challenge, player=player, words=words, words_by=words_by)
+
+
+def take_seat(challenge: Challenge, *, player: User, words: str, words_by: Fingerprint.By) -> Game:
+    """Accept a challenge that was found for ``player``; otherwise as ``accept_challenge``."""
+    with transaction.atomic():
         if challenge.maker_id == player.pk:
             raise OwnChallenge
         if selectors.is_open(challenge, player):
             if selectors.count_commitments(player, but=challenge) >= selectors.MOST_OPEN_GAMES:
                 raise TooManyGames
             if _close(challenge, Challenge.State.ACCEPTED):
+                _note_who_came(challenge, player)
                 return _first_deal(challenge, player, words, words_by)
-    game = Game.objects.filter(pk=challenge_id, player_b=player).first()
+    game = Game.objects.filter(pk=challenge.pk, player_b=player).first()
     fingerprint = selectors.fingerprint_of(game) if game else None
     if fingerprint is None or not dealing.are_frozen(words, fingerprint):
         raise ChallengeClosed
-    return selectors.game_of(player, challenge_id)
+    return selectors.game_of(player, challenge.pk)
 
 
 def decline_challenge(*, challenge_id: UUID, player: User) -> Challenge:
@@ -153,9 +185,9 @@ def decline_challenge(*, challenge_id: UUID, player: User) -> Challenge:
     Raises ``ChallengeNotFound`` or ``ChallengeClosed``.
     """
     challenge = selectors.challenge_for(player, challenge_id)
-    if challenge.opponent_id != player.pk:
+    if not selectors.is_for(challenge, player):
         raise selectors.ChallengeNotFound
-    return _ended(challenge, Challenge.State.DECLINED)
+    return end(challenge, Challenge.State.DECLINED)
 
 
 def withdraw_challenge(*, challenge_id: UUID, player: User) -> Challenge:
@@ -166,23 +198,29 @@ def withdraw_challenge(*, challenge_id: UUID, player: User) -> Challenge:
     challenge = selectors.challenge_for(player, challenge_id)
     if challenge.maker_id != player.pk:
         raise selectors.ChallengeNotFound
-    return _ended(challenge, Challenge.State.WITHDRAWN)
+    return end(challenge, Challenge.State.WITHDRAWN)
 
 
 def close_challenges() -> int:
     """Expire what waited too long and withdraw what its maker left; return how many that were.
 
-    What ended without a game is deleted after ``CHALLENGE_IS_KEPT``, with its seal.
+    What ended without a game is deleted after ``CHALLENGE_IS_KEPT``, with its seal, and so is what
+    is kept of an invitation that became a game.
     """
     closed = _expire(Challenge.objects.filter(expires_at__lte=Now()))
     waiting = Challenge.objects.filter(state=Challenge.State.WAITING)
-    left = waiting.filter(listed=True, maker__seen_at__lt=Now() - AWAY_FOR_LONG)
+    away = Q(listed=True, maker__seen_at__lt=Now() - AWAY_FOR_LONG)
+    left = waiting.filter(away | Q(maker__is_active=False))
     # By key, each where it still waits: a join in an update is decided on an older row.
     keys = list(left.values_list("pk", flat=True))
     withdrawn = Challenge.State.WITHDRAWN
     closed += waiting.filter(pk__in=keys).update(state=withdrawn, answered_at=Now())
+    kept = Invitation.objects.exclude(address="").exclude(challenge__state=Challenge.State.WAITING)
+    kept.update(address="")
     ended = Challenge.objects.filter(answered_at__lt=Now() - CHALLENGE_IS_KEPT)
     ended.exclude(state__in=[Challenge.State.WAITING, Challenge.State.ACCEPTED]).delete()
+    # Of one that became a game the game stays, not that it was mailed, nor to whom.
+    Invitation.objects.filter(challenge__in=ended).delete()
     return closed
 
 
@@ -201,9 +239,10 @@ def _made_once(
     form_key: UUID | None = None,
     listed: bool = False,
     rematch_of: Game | None = None,
+    purpose: str = "",
 ) -> Challenge:
     # A key is this player's own, and for these terms: with others it is another offer.
-    terms = f"{by.pk} {maker.pk} {rules.to_json()} {target} {listed}"
+    terms = f"{by.pk} {maker.pk} {rules.to_json()} {target} {listed} {purpose}"
     key = uuid.uuid5(form_key, terms) if form_key else None
     made = Challenge.objects.filter(form_key=key)
     if key is not None and (earlier := made.first()) is not None:
@@ -243,12 +282,36 @@ def _close(challenge: Challenge, state: Challenge.State) -> bool:
     return bool(challenges.update(state=state, answered_at=Now()))
 
 
-def _ended(challenge: Challenge, state: Challenge.State) -> Challenge:
-    _close(challenge, state)
+def end(challenge: Challenge, state: Challenge.State) -> Challenge:
+    """Move a challenge to its end; again is harmless. Raises ``ChallengeClosed``."""
+    if _close(challenge, state):
+        _forget_address(challenge, answered=state == Challenge.State.DECLINED)
     challenge.refresh_from_db(fields=["state", "answered_at"])
     if challenge.state != state:
         raise ChallengeClosed
     return challenge
+
+
+def _note_who_came(challenge: Challenge, player: User) -> None:
+    """Whoever accepts an invitation is the opponent from then on, by name."""
+    if _forget_address(challenge, answered=True):
+        Challenge.objects.filter(pk=challenge.pk).update(opponent=player)
+
+
+def _forget_address(challenge: Challenge, *, answered: bool) -> bool:
+    """Forget where an ended challenge was mailed to; return whether it was."""
+    invitation = selectors.invitation_of(challenge)
+    if invitation is None:
+        return False
+    Invitation.objects.filter(pk=invitation.pk).update(address="")
+    if answered:
+        quotas.give_back(unanswered(invitation.address_digest))
+    return True
+
+
+def unanswered(address_digest: str) -> str:
+    """Return the key under which the mails to an address are counted until one is answered."""
+    return f"invitations to {address_digest} without an answer"
 
 
 def _first_deal(challenge: Challenge, player: User, words: str, words_by: Fingerprint.By) -> Game:

@@ -7,12 +7,13 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.signing import Signer
 from django.db import transaction
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -22,21 +23,27 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, ptag
 
+from accounts import addresses
+from accounts.friends import NoSuchPlayer, player_at
 from accounts.guests import create_guest, keep_signed_in, player_of
 from accounts.models import User
+from accounts.relations import friends_of, may_challenge
 from basra_site.http import Request
+from basra_site.stale_forms import shown_again
 
 from .. import engine, selectors, services, wording
 from ..custom_rules import CustomRulesForm, examples_of
 from ..engine import RuleSet
 from ..forms import ChallengeForm, WordsForm, signed_proposal
 from ..models import Challenge
+from ..services import invitations
+from ..sharing import Sharing, sharing_of
 from ..snapshot import anchor_offered, terms_of
 from ..table import challenge_row
 from .access import player_or_404, says_when_broken, too_many_games, wants_board
 from .table import table_page
 
-_LONGEST_VALUE = 50
+_LONGEST_VALUE = 254
 _PAGE = re.compile("[1-9][0-9]{0,2}", re.ASCII)
 
 
@@ -64,28 +71,36 @@ def new_challenge(request: Request) -> HttpResponse:
     Posted with ``preview`` it leads to a page that shows what rules of one's own would do.
     """
     if request.method != "POST":
-        return _new_challenge(request, *_forms_to_show(request.GET))
+        return _new_challenge(request, *_forms_to_show(request))
     if "preview" in request.POST:
         # A page of its own, so that Back comes to it again.
         chosen = {name: value[:_LONGEST_VALUE] for name, value in _values_of(request.POST)}
         query = chosen | {"rule_set": engine.CUSTOM}
         return redirect(f"{reverse('games:new_challenge', query=query)}#custom-rules")
-    form, custom = ChallengeForm(request.POST), CustomRulesForm(request.POST)
+    people = _people(request, request.POST.get("opponent", ""))
+    form, custom = ChallengeForm(request.POST, people=people), CustomRulesForm(request.POST)
     rules = _rules(form, custom)
     if rules is None:
         return _new_challenge(request, form, custom, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if form.cleaned_data["who"] == ChallengeForm.MAIL:
+        return _invite(request, form, custom, rules)
     visitor = player_of(request.user)
-    player = visitor or create_guest(form.cleaned_data["form_key"])
     try:
-        challenge = services.make_challenge(
-            player=player,
-            rules=rules,
-            target=form.cleaned_data["target"],
-            listed=form.cleaned_data["who"] == ChallengeForm.LIST,
-            form_key=form.cleaned_data["form_key"],
-        )
+        with transaction.atomic():  # nobody becomes a guest for a game that is not offered
+            player = visitor or create_guest(form.cleaned_data["form_key"])
+            challenge = services.make_challenge(
+                player=player,
+                rules=rules,
+                target=form.cleaned_data["target"],
+                listed=form.cleaned_data["who"] == ChallengeForm.LIST,
+                opponent=form.chosen_opponent(),
+                form_key=form.cleaned_data["form_key"],
+            )
     except services.TooManyGames:
         form.add_error(None, too_many_games())
+        return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
+    except services.TakesNoChallenge:
+        form.add_error(None, _takes_no_challenges())
         return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
     except services.TooManyListed:
         form.add_error(
@@ -95,6 +110,37 @@ def new_challenge(request: Request) -> HttpResponse:
     if visitor is None:
         keep_signed_in(request, player)
     return redirect("games:challenge", challenge.pk)
+
+
+def _invite(
+    request: Request, form: ChallengeForm, custom: CustomRulesForm, rules: RuleSet
+) -> HttpResponse:
+    """Offer a game by mail. The answer is the same whatever is known of the address."""
+    player = player_of(request.user)
+    try:
+        invitations.invite(
+            player=player,
+            address=form.cleaned_data["address"],
+            language=form.cleaned_data["language"],
+            rules=rules,
+            target=form.cleaned_data["target"],
+            form_key=form.cleaned_data["form_key"],
+        )
+    except invitations.MayNotInvite:
+        form.add_error(None, _who_may_invite())
+        return _new_challenge(request, form, custom, HTTPStatus.UNPROCESSABLE_ENTITY)
+    except services.TooManyGames:
+        form.add_error(None, too_many_games())
+        return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
+    messages.success(request, _("If we may write to this address, the invitation is on its way."))
+    return redirect("games:invitations")
+
+
+def _who_may_invite() -> str:
+    return _(
+        "Only players with an account and a confirmed email address invite by mail. "
+        "Without one you can send your friend a link."
+    )
 
 
 def _tag(request: Request, game_id: UUID) -> str | None:
@@ -180,6 +226,8 @@ def rematch(request: Request, game_id: UUID) -> HttpResponse:
         raise Http404 from None
     except services.TooManyGames:
         return _cannot(request, too_many_games())
+    except services.TakesNoChallenge:
+        return _cannot(request, _("This player takes no rematch now."))
     except services.OfferedOften:
         return _cannot(request, _("You have offered this rematch often enough."))
     # Whoever pressed has agreed: the page need not ask again, only deal under the seal it shows.
@@ -205,20 +253,56 @@ def _end(request: Request, game_id: UUID, service: Callable[..., Challenge]) -> 
 
 def _values_of(data: QueryDict) -> Iterator[tuple[str, str]]:
     """The terms that a form has chosen; neither its key nor its token is one of them."""
-    names = {"who", "target", *(field.html_name for field in CustomRulesForm())}
+    names = {
+        "who",
+        "opponent",
+        "address",
+        "language",
+        "target",
+        *(field.html_name for field in CustomRulesForm()),
+    }
     for name in sorted(names & data.keys()):
         yield name, str(data[name])
 
 
-def _forms_to_show(data: QueryDict) -> tuple[ChallengeForm, CustomRulesForm]:
+def _forms_to_show(request: Request) -> tuple[ChallengeForm, CustomRulesForm]:
     """Return both forms with what the address has chosen, and a new key."""
+    data = request.GET
+    named = data.get("friend", data.get("opponent", ""))
+    people = _people(request, named)
     if "rule_set" not in data:
-        who = ChallengeForm.LIST if "open" in data else ChallengeForm.LINK
+        who = ChallengeForm.MAIL if "mail" in data else ChallengeForm.LINK
+        initial = {"who": ChallengeForm.LIST if "open" in data else who}
+        if any(str(one.public_id) == named for one in people):
+            initial = {"who": ChallengeForm.PLAYER, "opponent": named}
         default = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
-        return ChallengeForm(initial={"who": who}), CustomRulesForm.of(default)
+        return ChallengeForm(initial=initial, people=people), CustomRulesForm.of(default)
     shown = data.copy()
     shown["form_key"] = str(uuid.uuid4())
-    return ChallengeForm(shown), CustomRulesForm(shown)
+    return ChallengeForm(shown, people=people), CustomRulesForm(shown)
+
+
+def _people(request: Request, named: str) -> list[User]:
+    """Return whom a challenge can be made to by name: friends, and the player who is ``named``.
+
+    A friend who takes no challenges is not among them.
+    """
+    player = player_of(request.user)
+    nobody = User.Audience.NOBODY
+    known = friends_of(player) if player else User.objects.none()
+    people = list(known.filter(quiet=False).exclude(may_challenge=nobody))
+    if named and all(str(one.public_id) != named for one in people):
+        try:
+            other = player_at(UUID(named))
+        except (NoSuchPlayer, ValueError):
+            return people
+        if other != player and (other.is_member or other.is_guest):
+            people.append(other)
+    return people
+
+
+def _takes_no_challenges() -> str:
+    return _("This player does not take challenges from you.")
 
 
 def _rules(form: ChallengeForm, custom: CustomRulesForm) -> RuleSet | None:
@@ -235,16 +319,33 @@ def _new_challenge(
     form: ChallengeForm,
     custom: CustomRulesForm,
     status: int = HTTPStatus.OK,
+    warning: str = "",
 ) -> HttpResponse:
+    player = player_of(request.user)
     shown = custom.rules() if custom.is_bound and custom.is_valid() else None
+    named = form.named_opponent() if status == HTTPStatus.OK else None
+    refused = named is not None and not may_challenge(player_of(request.user), named)
     context = {
         "form": form,
+        "warning": _takes_no_challenges() if refused else warning,
         "custom_form": custom,
         "custom_examples": examples_of(shown or engine.RULE_SETS[engine.DEFAULT_RULE_SET]),
         "custom_open": form.is_custom,
         "with_errors": bool(form.errors or custom.errors),
+        "may_invite": addresses.has_confirmed_one(player) if player else False,
     }
     return render(request, "games/new_challenge.html", context, status=status)
+
+
+@shown_again("games:new_challenge")
+def _offer_again(request: HttpRequest) -> HttpResponse:
+    """Show the form with what was chosen and typed: the page that it came from was too old."""
+    people = _people(cast("Request", request), request.POST.get("opponent", ""))
+    form, custom = ChallengeForm(request.POST, people=people), CustomRulesForm(request.POST)
+    sentence = _("The page was too old, so nothing was sent. What you typed is still here.")
+    return _new_challenge(
+        cast("Request", request), form, custom, HTTPStatus.FORBIDDEN, warning=sentence
+    )
 
 
 def _challenge_or_404(request: Request, challenge_id: UUID) -> Challenge:
@@ -277,7 +378,8 @@ def _challenge(
         "anchor": anchor_offered(offered),
         "is_open": is_open,
         "end": "" if is_open else _end_of(offered, player),
-        "is_for_me": player is not None and offered.opponent_id == player.pk,
+        "is_for_me": selectors.is_for(offered, player),
+        "sharing": _sharing(offered) if is_open else None,
         "link": request.build_absolute_uri(reverse("games:challenge", args=[offered.pk])),
         "is_custom": terms.rules.name == engine.CUSTOM,
         "old_game": offered.rematch_of_id,
@@ -297,6 +399,13 @@ def _challenge(
     response = render(request, template, context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _sharing(offered: Challenge) -> Sharing | None:
+    """Return how the link can be passed on, where whoever has it may accept."""
+    if offered.opponent_id or selectors.invitation_of(offered):
+        return None
+    return sharing_of(offered.pk, offered.maker.shown_name, wording.terms_label(terms_of(offered)))
 
 
 def _end_of(offered: Challenge, player: User | None) -> str:

@@ -140,6 +140,7 @@ def _more(
     seat = game.seat_of(player)
     context = {
         "game_id": game.pk,
+        "other": game.player(seat.other),
         "form": form or AfterMoveForm(initial={"after_move": player.after_move}),
         "can_abort": may_be_aborted(game),
         "can_offer": not game.cancel_offer and not game.player(seat.other).is_computer,

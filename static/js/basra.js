@@ -397,7 +397,7 @@
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (table() && table().inert) return;
     var on = event.target;
-    if (on.closest("dialog[open], select, textarea, input:not([type=radio])")) return;
+    if (on.closest("dialog[open], select, textarea, input:not(.pick,[type=radio])")) return;
     var key = digit(event);
     if (key) {
       if (pick(key)) event.preventDefault();

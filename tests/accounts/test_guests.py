@@ -40,7 +40,7 @@ def test_looking_around_makes_nobody() -> None:
         "/",
         "/rules/",
         "/rules/standard/",
-        "/account/name/",
+        "/account/settings/",
         f"/games/{uuid.uuid4()}/",
     ):
         browser.get(address)
@@ -54,7 +54,7 @@ def test_an_action_that_is_refused_makes_nobody() -> None:
     form = {"rule_set": "poker", "target": "round", "form_key": str(uuid.uuid4())}
     assert cast.posted(browser, reverse("games:play_computer"), form).status_code == 422
     assert cast.posted(browser, f"/games/{uuid.uuid4()}/play/", form).status_code == 404
-    assert cast.posted(browser, "/account/name/", {"name": "Mona"}).status_code == 404
+    assert cast.posted(browser, "/account/settings/", {"name": "Mona"}).status_code == 404
     assert not User.objects.exists()
 
 

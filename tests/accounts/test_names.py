@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from accounts.forms import SettingsForm
 from accounts.guests import create_guest
-from accounts.models import User
-from accounts.names import clean_name, made_up_name
+from accounts.models import RetiredName, User
+from accounts.names import clean_name, made_up_name, name_digest, skeleton_of, suggest
 from tests import cast
 
-ADDRESS = "/account/name/"
+type InThreads = Callable[[list[Callable[[], object]]], list[object]]
+
+ADDRESS = "/account/settings/"
 
 GOOD = {
     "Karim": "Karim",
@@ -123,7 +131,7 @@ def page(browser: Client) -> str:
 
 def form_of(name: str, **changed: str) -> dict[str, str]:
     """What the page posts for a name."""
-    return {"name": name, "after_move": "stay"} | changed
+    return cast.settings_of(name) | changed
 
 
 def shown_in_the_header(text: str) -> str:
@@ -163,13 +171,103 @@ def test_a_name_that_somebody_has_is_refused(taken: str) -> None:
     assert User.objects.get(pk=mona.pk).name == "Mona"
 
 
+LOOK_ALIKES = {
+    "Karim": ["KARIM", "K.a-r_i'm", "K a r i m", "Karirn", "Karìm", "Кагіm".replace("m", "м")],
+    "Ali 10": ["AIi IO", "Ａｌｉ １０", "al1 lO"],
+    "Сара": ["Capa", "capa", "ϹАРА"],
+    "محمد": ["مُحَمَّد", "م ح م د"],
+    "أحمد": ["احمد"],
+    "علي": ["على", "علی"],
+    "Nina": ["ΝΙΝΑ"],
+    "Bjorn": ["Bjørn", "Bjom"],
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_a_name_that_looks_like_somebodys_is_refused(name: str) -> None:
+    cast.person(name)
+    mona = cast.person("Mona")
+    browser = cast.browser_of(mona)
+    for look_alike in LOOK_ALIKES[name]:
+        response = cast.posted(browser, ADDRESS, form_of(look_alike))
+        assert response.status_code == 422, look_alike
+        assert User.objects.get(pk=mona.pk).name == "Mona", look_alike
+
+
+DIFFERENT = (
+    ("Mona", "Mena"), ("Nora", "Vora"), ("Hana", "Nana"), ("نور", "نورا"), ("が", "か"),
+    ("नमि", "नम"), ("Golden Ibis 417", "Golden Ibis 471"), ("Анна", "Инна"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_names_that_a_reader_tells_apart_are_two(one: str, other: str) -> None:
+    assert skeleton_of(one) != skeleton_of(other)
+
+
+@pytest.mark.django_db
+def test_nobody_takes_the_name_of_an_account_that_was_deleted_lately() -> None:
+    mona = cast.person("Mona")
+    now = timezone.now()
+    RetiredName.objects.create(digest=name_digest("Karim"), until=now + timedelta(days=1))
+    RetiredName.objects.create(digest=name_digest("Salma"), until=now - timedelta(days=1))
+    browser = cast.browser_of(mona)
+    assert browser.post(ADDRESS, form_of("KARIM")).status_code == 422
+    assert browser.post(ADDRESS, form_of("Salma")).status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_person_with_the_stored_name_of_a_computer_player_keeps_nobody_from_playing() -> None:
+    cast.person("Simsim computer")
+    assert cast.the_computer().shown_name == "Simsim"
+
+
+@pytest.mark.django_db
+def test_a_name_from_elsewhere_is_made_clean_and_free() -> None:
+    cast.person("Mona Ahmed")
+    assert suggest("Karim <b>") == "Karim b"
+    assert suggest("Mona Ahmed") == "Mona Ahmed 2"
+    assert suggest("Mona\u200b Áhmed") == "Mona Áhmed 2"
+    long = suggest("Abdulrahman Muhammad Al-Masri")
+    assert long == clean_name(long) == "Abdulrahman Muhammad Al-"
+    for nothing in ("", "🂡🂡", "admin", "Тarek", "\ud800"):
+        made_up = suggest(nothing)
+        assert clean_name(made_up) == made_up
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_fifty_who_want_a_name_and_its_look_alikes_at_once_one_gets_it(
+    in_threads: InThreads,
+) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("a writer at a time")
+    names = ["Karim", "KARIM", "Кагіm".replace("m", "м"), "K-a-r-i-m", "Karirn"]
+    players = [cast.person(f"Player {number}x") for number in range(50)]
+    browsers = [cast.browser_of(player) for player in players]
+
+    def claim(browser: Client, name: str) -> int:
+        return browser.post(ADDRESS, form_of(name)).status_code
+
+    claims: list[Callable[[], object]] = [
+        partial(claim, browser, names[number % len(names)])
+        for number, browser in enumerate(browsers)
+    ]
+    answers = in_threads(claims)
+    assert Counter(answers) == {302: 1, 422: 49}
+    assert User.objects.filter(skeleton=skeleton_of("Karim")).count() == 1
+
+
 @pytest.mark.django_db
 def test_a_refused_name_is_said_beside_the_form_and_the_old_one_stays_everywhere() -> None:
     mona = cast.person("Mona")
     browser = cast.browser_of(mona, tells_errors=False)
     for kind, name in HOSTILE.items():
-        body = b"after_move=stay&name=" + b"".join(
-            b"%%%02x" % byte for byte in name.encode("utf-8", "surrogatepass")
+        chosen = {key: value for key, value in form_of("").items() if key != "name"}
+        body = (
+            urlencode(chosen).encode()
+            + b"&name="
+            + b"".join(b"%%%02x" % byte for byte in name.encode("utf-8", "surrogatepass"))
         )
         response = browser.post(ADDRESS, body, content_type="application/x-www-form-urlencoded")
         text = response.content.decode()
@@ -255,10 +353,9 @@ def test_a_new_name_is_what_the_other_player_sees() -> None:
 def test_whoever_wants_to_can_play_forced_cards_by_hand() -> None:
     mona = cast.person("Mona")
     browser = cast.browser_of(mona)
-    for form, by_itself in (
-        (form_of("Mona"), False),
-        (form_of("Mona", plays_forced_cards="on"), True),
-    ):
+    by_hand = form_of("Mona")
+    del by_hand["plays_forced_cards"]
+    for form, by_itself in ((by_hand, False), (form_of("Mona"), True)):
         assert browser.post(ADDRESS, form).status_code == 302
         assert User.objects.get(pk=mona.pk).plays_forced_cards is by_itself
 

@@ -166,7 +166,7 @@ def pages_of(site: str, player: User) -> dict[str, str]:
         "the rules of a game": f"{address(site, over)}rules/",
         "rules": f"{site}/rules/",
         "a rule set": f"{site}/rules/standard/",
-        "my name": f"{site}/account/name/",
+        "my name": f"{site}/account/settings/",
     }
 
 

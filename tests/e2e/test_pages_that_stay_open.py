@@ -395,7 +395,7 @@ def test_head_title_list_and_next_tell_the_same(desktop: Page, live_server: Live
     for page in (
         "/",
         "/rules/",
-        "/account/name/",
+        "/account/settings/",
         "/challenges/",
         "/challenges/new/",
         "/records/",

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
     from pytest_django.live_server_helper import LiveServer
 
-# A browser saves these, or shows them as text.
+# A browser saves these, or shows them as text; a mail, in development, has a policy of its own.
 DOCUMENTS = {
     "livez", "readyz", "games:fairness_document", "games:verify_shuffle", "games:record",
+    "mail_html",
 }  # fmt: skip
 OPEN_EVERYTHING = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
 KEYS = ("2", "?", "ArrowRight")

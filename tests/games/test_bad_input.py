@@ -59,7 +59,7 @@ class Table:
 
     def address(self, action: str) -> str:
         if action == "name":
-            return reverse("accounts:name")
+            return reverse("accounts:settings")
         if action in ("play_computer", "new_challenge", "records"):
             return reverse(f"games:{action}")
         if action == "accept":

@@ -52,7 +52,7 @@ def counts(player: User, game: Game | None = None) -> set[int]:
     if game is not None:
         pages.append(cast.text_of(cast.look(browser, "table", game)))
         pages.append(cast.text_of(cast.look(browser, "log", game)))
-    said = {listed(home), selectors.count_waiting(player), rounds_of_next(browser)}
+    said = {listed(home), selectors.waiting_counts(player)[0], rounds_of_next(browser)}
     for page in pages:
         said |= {header_count(page), title_count(page)}
     return said
@@ -242,8 +242,8 @@ def test_nobody_is_led_away_from_a_summary_or_from_a_game_that_goes_on() -> None
 
 def test_where_to_go_after_a_move_can_be_chosen_in_the_settings_too() -> None:
     mona = cast.person("Mona")
-    form = {"name": "Mona", "plays_forced_cards": "on", "after_move": "list"}
-    cast.posted(cast.browser_of(mona), reverse("accounts:name"), form)
+    form = cast.settings_of("Mona") | {"after_move": "list"}
+    cast.posted(cast.browser_of(mona), reverse("accounts:settings"), form)
     mona.refresh_from_db()
     assert mona.after_move == User.AfterMove.LIST
 

@@ -74,7 +74,11 @@ VALUES = {
 }
 
 FIELDS = {
-    "accounts:name": ("name", "plays_forced_cards", "after_move"),
+    "accounts:settings": (
+        "name", "plays_forced_cards", "after_move", "confirms_plays", "deck", "language",
+        "time_zone", "may_challenge", "may_see", "quiet",
+    ),
+    "accounts:friends": ("name",),
     "games:home": ("page",),
     "games:next": ("after",),
     "games:open_table": ("page",),

@@ -143,7 +143,7 @@ def test_a_body_over_the_limit_is_too_large_even_with_a_token(client: Client) ->
 
 
 def test_a_form_without_a_token_is_refused_in_words() -> None:
-    response = Client(enforce_csrf_checks=True).post("/account/name/", {"name": "Mona"})
+    response = Client(enforce_csrf_checks=True).post("/account/settings/", {"name": "Mona"})
     assert response.status_code == 403
     assert "This form could not be checked" in response.content.decode()
 
@@ -163,7 +163,7 @@ def test_too_large_a_body_is_answered_with_413() -> None:
     client.cookies[settings.CSRF_COOKIE_NAME] = token
     response = client.generic(
         "POST",
-        "/account/name/",
+        "/account/settings/",
         f"csrfmiddlewaretoken={token}",
         content_type=FORM,
     )
@@ -177,5 +177,5 @@ def test_a_body_that_ends_early_is_no_error_of_ours() -> None:
             raise OSError("the other side went away")
 
     client = Client(raise_request_exception=False)
-    response = client.post("/account/name/", **{"wsgi.input": Broken(b"a=1")})  # type: ignore[arg-type]  # any WSGI variable may be given
+    response = client.post("/account/settings/", **{"wsgi.input": Broken(b"a=1")})  # type: ignore[arg-type]  # any WSGI variable may be given
     assert response.status_code < 500

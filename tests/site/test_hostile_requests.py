@@ -53,9 +53,11 @@ LEAST_REDIRECTS = 15
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 SAFE = {"GET", "HEAD", "OPTIONS"}
 GRANTED = {200, 302, 304}  # 304: a poll that has seen it all
-REFUSED = {400, 403, 404, 405, 409, 413, 415, 422}
+REFUSED = {400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429}
 
-ON_THIS_HOST = re.compile(r"/(?![/\\])[!-~]*", re.ASCII)
+# The stand-in for Facebook is where a form may lead besides.
+ELSEWHERE_ON_PURPOSE = re.escape(os.environ["FACEBOOK_ORIGIN"])
+ON_THIS_HOST = re.compile(rf"({ELSEWHERE_ON_PURPOSE})?/(?![/\\])[!-~]*", re.ASCII)
 
 
 @pytest.fixture
@@ -232,23 +234,31 @@ def test_no_redirect_can_be_led_elsewhere(world: World, htmx: bool) -> None:
                 answer = world.ask(actor, method, address, given, **led_elsewhere(target), **how)
                 transaction.set_rollback(True)
             where = answer.headers.get("Location") or answer.headers.get("HX-Redirect") or ""
-            assert answer.status == 302 or (htmx and answer.status == 200), (route, target)
+            # Too long to be sent back is refused.
+            is_long = len(target) > 1000 and answer.status == 400
+            assert answer.status == 302 or (htmx and answer.status == 200) or is_long, (
+                route,
+                target,
+            )
             assert_harmless(answer, f"{method} {route}: {target}")
             if not target:
                 usual = without_marks(where)
-            assert without_marks(where) == usual, (route, target)
+            # Where one signs in, a path of this host may be what was wanted.
+            is_way_in = ":" not in route
+            assert without_marks(where) == usual or is_long or is_way_in, (route, target)
 
 
 def without_marks(where: str) -> str:
     """Leave out ids and marks, which differ from one to the next."""
-    return re.sub(r"[0-9a-f-]{36}|(?<=pressed=).*", "…", where)
+    own_page = "(?<=next=)(%2F|/)account(%2F|/).*"  # to come back to, with all it was asked
+    return re.sub(rf"[0-9a-f-]{{36}}|(?<=pressed=).*|(?<=state=)[^&]*|{own_page}", "…", where)
 
 
 @pytest.mark.parametrize(
     "path", ["//evil.example", "/\\evil.example", "///evil.example/..", "/%5c"]
 )
 def test_a_missing_slash_is_not_added_on_another_host(world: World, path: str) -> None:
-    for tail in ("/account/name", "/rules", "/"):
+    for tail in ("/account/settings", "/rules", "/"):
         answer = world.ask(VISITOR, "GET", path + tail)
         assert answer.status in (301, 302, 404), path
         assert_harmless(answer, path)

@@ -76,7 +76,7 @@ def games_of_before() -> tuple[Game, Game, Challenge]:
     finished = cast.play_to_the_end(cast.sit_down(karim, mona, seed=2))
     sealed = cast.offer(cast.the_computer(), mona, seed=3)
     tables = [
-        ("accounts", "User", rows_of(User)),
+        ("accounts", "User", rows_of(User, skeleton="name_key")),
         ("games", "Game", [*rows_of(Game), a_sealed_game(sealed)]),
         ("games", "Play", without_ids(rows_of(Play))),
         ("games", "FinishedRound", without_ids(rows_of(FinishedRound))),
@@ -207,6 +207,29 @@ def test_a_guest_who_was_called_amm_sayed_before_keeps_the_name_and_the_computer
     guest.refresh_from_db()
     assert guest.name == "Amm Sayed"
     assert cast.the_computer(User.Level.MEDIUM).shown_name == "Amm Sayed"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_newest_state_afterwards")
+def test_of_people_whose_names_look_the_same_the_oldest_keeps_it_and_the_others_get_numbers() -> (
+    None
+):
+    computer = cast.the_computer()
+    before = migrate([("accounts", "0004_people")])
+    users = before.get_model("accounts", "User")._default_manager
+    names = ("Karim", "Mona", "Кагім", "Ka-rim", "Karim 2", "M" * 24, "М" * 24)
+    for name in names:
+        users.create(username=f"of {name}", name=name, skeleton=name.casefold())
+    migrate()
+    people = User.objects.exclude(pk=computer.pk).order_by("pk")
+    assert [person.name for person in people] == [
+        "Karim", "Mona", "Кагім 2", "Ka-rim 3", "Karim 2 2", "M" * 24, "М" * 22 + " 2",
+    ]  # fmt: skip
+    assert cast.the_computer() == computer
+    for person in people:
+        skeleton = person.skeleton
+        person.save()
+        assert person.skeleton == skeleton
 
 
 @pytest.mark.django_db

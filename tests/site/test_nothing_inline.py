@@ -79,6 +79,8 @@ def test_no_page_and_no_part_of_one_carries_anything_inline() -> None:
     for route, state, actor, method, htmx in ways_to_ask():
         answer = asked(world, route, state, actor, method, htmx=htmx)
         where = f"{method} {route} by {actor}, {state}"
+        if route == "mail_html" and answer.status == 200:
+            continue  # a mail, in development, as mail programs show it: with a policy of its own
         assert answer.headers["Content-Security-Policy"] == policy, where
         if answer.headers.get("Content-Type", "").startswith("text/html"):
             pages += answer.status == 200

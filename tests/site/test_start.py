@@ -31,6 +31,11 @@ def production(tmp_path: Path, **changes: str) -> dict[str, str]:
     return {
         **fresh_settings(),
         "ALLOWED_HOSTS": "basra.example",
+        "BASRA_URL": "https://basra.example",
+        "BASRA_OPERATOR": "The Basra Club, Cairo",
+        "BASRA_CONTACT": "privacy@basra.example",
+        "SMTP_HOST": "smtp.basra.example",
+        "MAIL_FROM": "basra@basra.example",
         "DATABASE_URL": f"sqlite:///{tmp_path}/basra.sqlite3",
         "BASRA_VAR": str(tmp_path / "var"),
         **changes,
@@ -66,6 +71,13 @@ def test_a_bare_start_refuses_with_one_sentence(command: tuple[str, ...]) -> Non
         ("BASRA_DEBUG", "yes"),
         ("BASRA_LOG_LEVEL", "LOUD"),
         ("SMTP_PORT", "70000"),
+        ("SMTP_HOST", ""),
+        ("MAIL_FROM", "Basra"),
+        ("MAIL_FROM", ""),
+        ("SMTP_USER", "basra"),
+        ("BASRA_URL", ""),
+        ("BASRA_URL", "http://basra.example"),
+        ("BASRA_URL", "basra.example"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None:

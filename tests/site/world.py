@@ -12,15 +12,33 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
 from uuid import UUID
 
+from allauth.account.forms import default_token_generator
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
+from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
+from fido2.cose import ES256
+from fido2.utils import websafe_encode
+from fido2.webauthn import (
+    AttestationObject,
+    AttestedCredentialData,
+    AuthenticatorData,
+    CollectedClientData,
+)
 
-from accounts.models import User
+from accounts import closing, first_sign_in
+from accounts.addresses import address_digest
+from accounts.models import Block, FacebookRequest, Friendship, User
 from basra_site.middleware import DAY, LAST_SLIDE
 from games import engine, replaying, selectors, services, uploads
 from games.custom_rules import CustomRulesForm
-from games.models import Challenge, Fingerprint, Game, UploadedRecord
+from games.models import Challenge, Fingerprint, Game, Invitation, UploadedRecord
+from games.services import invitations
 from tests import cast
 
 from .wire import Answer, answer
@@ -30,6 +48,7 @@ if TYPE_CHECKING:
 
 FORM = "application/x-www-form-urlencoded"
 _TOKEN = "a" * 32
+_MAILED_TOKEN, _WITHDRAWN_TOKEN = "m" * 43, "w" * 43
 
 VISITOR = "a visitor"
 GUEST = "a guest"
@@ -48,6 +67,7 @@ REMATCH = "a rematch, offered to one"
 EXPIRED = "an offer that expired"
 WITHDRAWN = "an offer to one, withdrawn"
 DECLINED = "an offer to one, declined"
+MAILED = "an offer that was mailed to one"
 JUST_DEALT = "just dealt, the opponent leads"
 MAKERS_TURN = "the maker to play"
 OPPONENTS_TURN = "the opponent to play"
@@ -57,10 +77,26 @@ FINISHED = "finished"
 ABORTED = "aborted"
 NO_SUCH = "nothing"
 GAME_STATES = (
-    BY_LINK, LISTED, REMATCH, EXPIRED, WITHDRAWN, DECLINED, JUST_DEALT, MAKERS_TURN,
+    BY_LINK, LISTED, REMATCH, EXPIRED, WITHDRAWN, DECLINED, MAILED, JUST_DEALT, MAKERS_TURN,
     OPPONENTS_TURN, CANCEL_OFFERED, WITH_COMPUTER, FINISHED, ABORTED, NO_SUCH,
 )  # fmt: skip
 
+MAKERS_ADDRESS = "a new address of the maker, to be confirmed"
+MAKERS_PASSWORD = "a new password for the maker"
+MAKERS_KEY = "a key of the maker"
+WITHDRAWN_MAIL = "an offer that was mailed, withdrawn"
+LINK_STATES = (MAILED, WITHDRAWN_MAIL, NO_SUCH)
+MAILED_ADDRESS = "an address that was mailed to"
+ACCOUNT_CLOSING = "an account that will be deleted"
+ADDRESS_GIVEN = "an address given with another site's sign-in"
+FACEBOOK_ASKED = "a request from Facebook"
+MAKER_THERE = "the maker"
+COMPUTER_THERE = "a computer player"
+# A friend of the opponent, has asked who is asked, was asked by another player, and has blocked
+# the onlooker.
+SOMEBODY_THERE = "somebody"
+PLAYER_STATES = (MAKER_THERE, COMPUTER_THERE, SOMEBODY_THERE, NO_SUCH)
+A_MAIL = "a mail"
 MAKERS_RECORD = "a record of the maker"
 RECORD_STATES = (MAKERS_RECORD, NO_SUCH)
 KNOWN_RULES = "a rule set"
@@ -69,14 +105,29 @@ NOT_ABOUT_ANYTHING = ("",)
 
 _STATES_BY_ARGUMENT = {
     "game_id": GAME_STATES,
+    "player_id": PLAYER_STATES,
     "record_id": RECORD_STATES,
     "name": RULES_STATES,
+    "key": (MAKERS_ADDRESS, NO_SUCH),
+    "uidb36 key": (MAKERS_PASSWORD, NO_SUCH),
+    "pk": (MAKERS_KEY, NO_SUCH),
+    "signed": (MAILED_ADDRESS, NO_SUCH),
+    "code": (FACEBOOK_ASKED, NO_SUCH),
     None: NOT_ABOUT_ANYTHING,
+}
+_STATES_BY_ROUTE = {
+    "mail": (A_MAIL, NO_SUCH),
+    "mail_html": (A_MAIL, NO_SUCH),
+    "accounts:confirm_address": (ADDRESS_GIVEN, NO_SUCH),
+    "accounts:keep_by_mail": (ACCOUNT_CLOSING, NO_SUCH),
+    "games:invitation": LINK_STATES,
+    "games:accept_invitation": LINK_STATES,
+    "games:decline_invitation": LINK_STATES,
 }
 
 
 def routes() -> dict[str, str | None]:
-    """Return every name in the URLconf, with the name of its argument if it takes one."""
+    """Return every name in the URLconf, with the names of its arguments if it takes any."""
     return dict(_named(get_resolver(), "", ()))
 
 
@@ -84,11 +135,11 @@ def _named(
     resolver: URLResolver, space: str, before: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None]]:
     for pattern in resolver.url_patterns:
-        arguments = (*before, *pattern.pattern.converters)
+        named = pattern.pattern.converters or pattern.pattern.regex.groupindex
+        arguments = (*before, *named)
         if isinstance(pattern, URLPattern):
             assert pattern.name, f"{pattern.pattern} has no name"
-            assert len(arguments) <= 1, f"{pattern.name} has more than one argument"
-            yield f"{space}{pattern.name}", next(iter(arguments), None)
+            yield f"{space}{pattern.name}", " ".join(arguments) or None
         else:
             inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
             yield from _named(pattern, inner, arguments)
@@ -96,7 +147,7 @@ def _named(
 
 def states_of(route: str) -> tuple[str, ...]:
     """Return in which states there can be what an address is about."""
-    return _STATES_BY_ARGUMENT[routes()[route]]
+    return _STATES_BY_ROUTE.get(route) or _STATES_BY_ARGUMENT[routes()[route]]
 
 
 def encoded(form: dict[str, str]) -> bytes:
@@ -109,12 +160,49 @@ def encoded(form: dict[str, str]) -> bytes:
 
 
 def _session_of(player: User) -> str:
-    """Return the key of a session that was renewed today: asking for a page does not change it."""
+    """Return the key of a session that was renewed today: asking for a page does not change it.
+
+    The maker has just said again who she is; the others would be asked to.
+    """
     browser = cast.browser_of(player)
     session = browser.session
     session[LAST_SLIDE] = int(timezone.now().timestamp()) // DAY
+    if player.name == "Mona":
+        asked = HttpRequest()
+        asked.session = session
+        record_authentication(asked, player, "password", reauthenticated=True)
     session.save()
     return browser.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def address_of(actor: str) -> str:
+    """Return the confirmed address of somebody who has an account."""
+    return f"{actor.replace(' ', '-')}@example.org"
+
+
+def _credential() -> dict[str, Any]:
+    """Return what the browser would have sent when a passkey was made."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    key = ES256.from_cryptography_key(private.public_key())  # type: ignore[no-untyped-call]
+    made = AttestedCredentialData.create(b"\0" * 16, b"a passkey", key)
+    seen = AuthenticatorData.create(b"\0" * 32, AuthenticatorData.FLAG.AT, 0, made)
+    client = CollectedClientData.create("webauthn.create", b"challenge", "http://testserver")
+    return {
+        "id": websafe_encode(b"a passkey"),
+        "rawId": websafe_encode(b"a passkey"),
+        "type": "public-key",
+        "response": {
+            "clientDataJSON": websafe_encode(client),
+            "attestationObject": websafe_encode(AttestationObject.create("none", seen, {})),
+        },
+    }
+
+
+def _written_mail() -> str:
+    folder = settings.VAR / "mail"
+    folder.mkdir(exist_ok=True)
+    (folder / "world.eml").write_text("Subject: Hello\nContent-Type: text/html\n\n<p>Hello</p>\n")
+    return "world.eml"
 
 
 class World:
@@ -134,6 +222,11 @@ class World:
         }
         User.objects.filter(name__in=["Hoda", "Omar"]).update(is_staff=True)
         User.objects.filter(name="Omar").update(is_superuser=True)
+        for actor, player in self.people.items():
+            if player and player.is_member:
+                address = address_of(actor)
+                EmailAddress.objects.create(user=player, email=address, verified=True, primary=True)
+                User.objects.filter(pk=player.pk).update(email=address)
         self.sessions = {
             actor: _session_of(player) for actor, player in self.people.items() if player
         }
@@ -144,6 +237,9 @@ class World:
         }
         self.record = self._record_of(self.ids[FINISHED])
         self.ids[MAKERS_RECORD] = self.record.pk
+        self.ids |= self._people_there()
+        self.keys = self._keys(self.person(MAKER))
+        self.tokens = self._tokens()
         # The other player has a table elsewhere.
         cast.sit_down(self.person(MEMBER), self.person(GUEST), seed=30)
         # However long a test takes, no visit is noted in it: what is stored can be compared.
@@ -191,12 +287,22 @@ class World:
         match routes()[route]:
             case None:
                 return reverse(route)
-            case "name":
+            case "name" if not route.startswith("mail"):
                 return reverse(route, args=["standard" if state == KNOWN_RULES else "poker"])
+            case "key" | "uidb36 key" | "pk" | "signed" | "code" | "name":
+                return reverse(route, args=self.keys[routes()[route], state])
+            case "token":
+                return reverse(route, args=[self.tokens.get(state, self._no_token(route))])
             case _ if route == "games:why":
                 return reverse(route, args=[self.ids[state]], query={"ply": self.explained})
             case _:
                 return reverse(route, args=[self.ids[state]])
+
+    def nothings(self, route: str) -> list[str]:
+        """Return what stands in the address of what is not there."""
+        argument = routes()[route]
+        by_key = self.keys.get((argument, NO_SUCH), [])
+        return [str(self.ids[NO_SUCH]), "poker", self._no_token(route), *by_key[-1:]]
 
     def form(self, route: str, state: str) -> dict[str, str]:
         """Return a form that is sound there, as far as any is."""
@@ -208,6 +314,8 @@ class World:
                 return {"version": self._play(state)["version"]}
             case "games:accept":
                 return {"words": cast.WORDS}
+            case "games:accept_invitation":
+                return {"words": cast.WORDS, "form_key": key, "agreed": "on"}
             case "games:seen":
                 return {"round": "1"}
             case "games:after_move":
@@ -231,8 +339,12 @@ class World:
                 }
             case "games:records":
                 return {"text": self.record.text, "form_key": key}
-            case "accounts:name":
-                return {"name": f"Player {key[:6]}", "after_move": User.AfterMove.NEXT}
+            case "accounts:settings":
+                return cast.settings_of(f"Player {key[:6]}")
+            case "accounts:friends":
+                return {"name": "Laila"}
+            case "accounts:facebook_deauthorise" | "accounts:facebook_delete":
+                return {"signed_request": "x.y"}
             case _:
                 return {}
 
@@ -260,7 +372,54 @@ class World:
         services.close_challenges()
         services.withdraw_challenge(challenge_id=offers[WITHDRAWN].pk, player=mona)
         services.decline_challenge(challenge_id=offers[DECLINED].pk, player=salma)
+        offers[MAILED] = self._mailed(_MAILED_TOKEN, seed=7, recipient=salma)
+        withdrawn = self._mailed(_WITHDRAWN_TOKEN, seed=8)
+        services.withdraw_challenge(challenge_id=withdrawn.pk, player=mona)
         return {state: offer.pk for state, offer in offers.items()}
+
+    def _mailed(self, token: str, *, seed: int, recipient: User | None = None) -> Challenge:
+        mailed = cast.offer(self.person(MAKER), seed=seed)
+        address = recipient.email if recipient else "stranger@example.org"
+        Invitation.objects.create(
+            challenge=mailed,
+            address=address,
+            address_digest=address_digest(address),
+            language="en",
+            recipient=recipient,
+            token_sha256=invitations.digest_of(token),
+        )
+        return mailed
+
+    def _people_there(self) -> dict[str, UUID]:
+        """Return by what the addresses of people are known, and relate them to each other."""
+        somebody = cast.person("Zeinab")
+        Friendship.objects.create(
+            asker=self.person(OPPONENT), asked=somebody, accepted_at=timezone.now()
+        )
+        Friendship.objects.create(asker=somebody, asked=self.person(ADDRESSED))
+        Friendship.objects.create(asker=self.person(MEMBER), asked=somebody)
+        Block.objects.create(blocker=somebody, blocked=self.person(ONLOOKER))
+        return {
+            MAKER_THERE: self.person(MAKER).public_id,
+            COMPUTER_THERE: cast.the_computer().public_id,
+            SOMEBODY_THERE: somebody.public_id,
+        }
+
+    def _tokens(self) -> dict[str, str]:
+        """Return what stands in mailed links."""
+        leaving = cast.person("Laila")
+        closing.ask_to_close(leaving)
+        leaving.refresh_from_db()
+        return {
+            MAILED: _MAILED_TOKEN,
+            WITHDRAWN_MAIL: _WITHDRAWN_TOKEN,
+            ACCOUNT_CLOSING: closing.keeping_token(leaving),
+            ADDRESS_GIVEN: first_sign_in.token_of(leaving, "laila@example.org", "/rules/"),
+        }
+
+    @staticmethod
+    def _no_token(route: str) -> str:
+        return "x" * 43 if route.startswith("games:") else "x:y:z"
 
     def _games(self) -> dict[str, UUID]:
         mona, karim = self.person(MAKER), self.person(OPPONENT)
@@ -299,6 +458,37 @@ class World:
         first = game.plays.filter(seat=engine.Seat.A, forced=False).earliest("ply")
         self.explained = first.ply
         return services.computer_reply(game)
+
+    def _keys(self, maker: User) -> dict[tuple[str | None, str], list[str]]:
+        """Return what stands in the addresses that are about somebody's way to sign in."""
+        changed = EmailAddress.objects.create(user=maker, email="mona@example.net")
+        passkey = Authenticator.objects.create(
+            user=maker,
+            type=Authenticator.Type.WEBAUTHN,
+            data={"name": "phone", "credential": _credential()},
+        )
+        asked = FacebookRequest.objects.create(
+            kind=FacebookRequest.Kind.DELETE,
+            confirmation_code="c0de",
+            person="d" * 64,
+            issued_at=timezone.now(),
+        )
+        maker.refresh_from_db()
+        uid = user_pk_to_url_str(maker)
+        return {
+            ("key", MAKERS_ADDRESS): [EmailConfirmationHMAC.create(changed).key],
+            ("key", NO_SUCH): ["x:y:z"],
+            ("uidb36 key", MAKERS_PASSWORD): [uid, default_token_generator.make_token(maker)],
+            ("uidb36 key", NO_SUCH): [uid, "x-y"],
+            ("pk", MAKERS_KEY): [str(passkey.pk)],
+            ("pk", NO_SUCH): [str(passkey.pk + 1000)],
+            ("signed", MAILED_ADDRESS): [invitations.never_again(address_digest("a@example.org"))],
+            ("signed", NO_SUCH): [f"{'0' * 64}.{'x' * 43}"],
+            ("code", FACEBOOK_ASKED): [asked.confirmation_code],
+            ("code", NO_SUCH): ["nothing"],
+            ("name", A_MAIL): [_written_mail()],
+            ("name", NO_SUCH): ["nothing.eml"],
+        }
 
     def _record_of(self, game_id: UUID) -> UploadedRecord:
         return uploads.keep_record(

@@ -48,6 +48,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", default=os.environ.get("HOST") or "127.0.0.1")
         parser.add_argument("--port", default=os.environ.get("PORT") or "8000")
         parser.add_argument("--workers", type=int, default=2, help="web processes")
+        parser.add_argument(
+            "--beside", action="append", default=[], metavar="MODULE", help="run this program too"
+        )
         parser.add_argument("--migrate", action="store_true", help="migrate the database first")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,6 +63,8 @@ class Command(BaseCommand):
         try:
             if options["migrate"]:
                 call_command("migrate", verbosity=0)
+            for module in options["beside"]:
+                self._start(module, module)
             self._start(
                 "web server", "granian", "--interface", "wsgi", "--host", host,
                 "--port", str(port), "--workers", str(options["workers"]),
@@ -130,6 +135,8 @@ class Command(BaseCommand):
 
     def _tell(self, host: str, port: int) -> None:
         self.stdout.write(f"Basra is at http://{reached_at(host)}:{port}/ (Ctrl-C stops it)")
+        if settings.DEVELOPMENT:
+            self.stdout.write(f"What it mails is at http://{reached_at(host)}:{port}/mail/")
         self.stdout.flush()
 
 
