@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from django.template.response import TemplateResponse
 
 _METHODS = ("GET", "HEAD", "POST")
-# Views of allauth, and those that this site does in its place.
-_OF_ALLAUTH = ("allauth.", "accounts.two_factors")
 # What a page of allauth's says with a link that is not good (any more).
 _OF_A_BAD_LINK: dict[str, Callable[[dict[str, Any]], Any]] = {
     "account/email_confirm.html": lambda context: not context.get("confirmation"),
@@ -48,7 +46,7 @@ class GuestsSignInMiddleware:
     def process_view(self, request: HttpRequest, view: Any, *args: Any) -> HttpResponse | None:
         """Hide the guest where the view is one of allauth's, and refuse what no form sends."""
         del args
-        if view.__module__.startswith(_OF_ALLAUTH):
+        if _is_of_allauth(view):
             if request.method not in _METHODS:
                 return HttpResponseNotAllowed(_METHODS)
             request.is_allauths = True  # type: ignore[attr-defined]
@@ -67,6 +65,12 @@ class GuestsSignInMiddleware:
             elif request.method == "POST" and _is_refused(context):
                 response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
         return response
+
+
+def _is_of_allauth(view: Any) -> bool:
+    """Return whether a view is allauth's, or one of this site's made from one of these."""
+    made_from = getattr(getattr(view, "view_class", None), "__mro__", ())
+    return any(one.__module__.startswith("allauth.") for one in (view, *made_from))
 
 
 def hide_guest(request: HttpRequest) -> None:
