@@ -368,6 +368,7 @@ def test_a_hidden_offer_asks_once_a_minute_and_is_renewed_when_it_is_shown(
     sign_in(desktop, live_server.url, cast.person("Mona"))
     desktop.clock.install()
     link = offer_by_link(desktop, live_server.url)
+    desktop.wait_for_load_state()  # it polls from then on
     look_away(desktop, hidden=True)
     asked = requests_of(desktop)
     for _ in range(30):

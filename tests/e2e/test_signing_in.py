@@ -127,7 +127,7 @@ def test_codes_of_an_app_are_set_up_from_the_picture_and_asked_for(
     show_once_more(desktop)
     picture = desktop.locator("img.qr")
     expect(picture).to_be_visible()
-    assert picture.evaluate("image => image.naturalWidth") > 0
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     secret = desktop.locator("form code").inner_text()
     step = int(time.time()) // 30
     desktop.get_by_label("Authenticator code").fill(format_hotp_value(hotp_value(secret, step)))
