@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from http import HTTPStatus
 from typing import Any
 
@@ -24,6 +23,7 @@ from . import account_mails, another_site, joining, redirects, signing_in
 from .middleware import guest_of
 from .models import User
 from .names import suggest
+from .patient import Patient
 
 logger = logging.getLogger(__name__)
 
@@ -176,8 +176,6 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     def get_requests_session(self) -> requests.Session:
         """Return what asks another site, no longer than a page can wait."""
-        from .facebook import Patient
-
         return Patient()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
@@ -189,7 +187,6 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> User:
         """Return the user to be; the other site's name is only a suggestion."""
         user: User = super().populate_user(request, sociallogin, data)
-        user.username = f"member-{uuid.uuid4()}"
         user.name = str(data.get("name") or "")[:_LONGEST_NAME]
         return user
 
@@ -206,7 +203,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         if not isinstance(data, dict):
             raise ValueError("not a user")  # noqa: TRY004 - what allauth takes for "no more"
         if data.get("pk") is None:
-            user = User(name=str(data.get("name") or ""), username=f"member-{uuid.uuid4()}")
+            user = User(name=str(data.get("name") or ""))
             user.set_unusable_password()
             return user
         known = User.objects.filter(pk=data["pk"]).first()

@@ -47,6 +47,12 @@ def member_with(address: str) -> User | None:
     return members.filter(pk__in=confirmed.values("user")).first()
 
 
+def confirmed_addresses(user: User) -> list[str]:
+    """Return the confirmed addresses of an account, the one that mail goes to first."""
+    rows = EmailAddress.objects.filter(user=user, verified=True)
+    return list(rows.order_by("-primary", "pk").values_list("email", flat=True))
+
+
 def has_confirmed_one(user: User) -> bool:
     """Return whether somebody has an account with a confirmed address."""
     return user.is_member and EmailAddress.objects.filter(user=user, verified=True).exists()
@@ -54,10 +60,7 @@ def has_confirmed_one(user: User) -> bool:
 
 def is_confirmed_by(user: User, digest: str) -> bool:
     """Return whether ``digest`` is of an address that ``user`` has confirmed."""
-    confirmed = EmailAddress.objects.filter(user=user, verified=True)
-    return any(
-        digest in address_digests(address) for address in confirmed.values_list("email", flat=True)
-    )
+    return any(digest in address_digests(address) for address in confirmed_addresses(user))
 
 
 def is_suppressed(address: str) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
-from allauth.socialaccount.models import SocialAccount
-from django.conf import settings
 from django.utils.translation import gettext as _
+
+from .ways_in import linked_accounts
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -31,10 +31,9 @@ def ways(request: HttpRequest, user: User) -> list[dict[str, Any]]:
     """Return the sites by which the player can say again who they are, as allauth lists ways."""
     from allauth.socialaccount.adapter import get_adapter
 
-    accounts = SocialAccount.objects.filter(
-        user=user, provider__in=settings.SOCIALACCOUNT_PROVIDERS
-    )
-    sites = [get_adapter().get_provider(request, account.provider) for account in accounts]
+    sites = [
+        get_adapter().get_provider(request, account.provider) for account in linked_accounts(user)
+    ]
     return [
         {
             "id": f"socialaccount:{site.id}",

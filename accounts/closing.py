@@ -20,7 +20,6 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
@@ -31,6 +30,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from . import names, outbox
+from .addresses import confirmed_addresses
 from .models import Block, DataExport, FacebookRequest, Friendship, Mail, RetiredName, User
 from .signals import account_closing
 
@@ -83,17 +83,10 @@ def _mail_the_way_back(user: User, closes_at: datetime) -> None:
             kind="closing",
             key=f"closing {user.pk} {closes_at.isoformat()} {number}",
             address=address,
-            language=user.language or settings.LANGUAGE_CODE,
             user=user,
             content={"closes_at": closes_at.isoformat()},
             lasts=STAYS_FOR,
         )
-
-
-def confirmed_addresses(user: User) -> list[str]:
-    """Return the confirmed addresses of an account, the one that mail goes to first."""
-    rows = EmailAddress.objects.filter(user_id=user.pk, verified=True)
-    return list(rows.order_by("-primary", "pk").values_list("email", flat=True))
 
 
 def keep(user: User) -> bool:
@@ -232,16 +225,9 @@ def _make_former(user: User) -> None:
         closes_at=None,
         takes_over=None,
         merged_into=None,
-        **{field: getattr(fresh, field) for field in SETTINGS},
+        **{field: getattr(fresh, field) for field in User.SETTINGS},
     )
     drop_unneeded(rows)
-
-
-SETTINGS = (
-    "plays_forced_cards", "after_move", "confirms_plays", "deck", "language", "time_zone",
-    "may_challenge", "may_see", "quiet",
-)  # fmt: skip
-"""The fields in which players say how they want things."""
 
 
 def drop_unneeded(former: QuerySet[User]) -> int:

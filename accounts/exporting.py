@@ -29,7 +29,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy as _
 
-from . import closing, outbox
+from . import addresses, outbox
 from .models import Block, DataExport, FacebookRequest, Friendship, Mail, User
 
 if TYPE_CHECKING:
@@ -167,12 +167,11 @@ def make(export_id: int) -> None:
     with transaction.atomic():
         if not waiting.update(content=content, made_at=timezone.now()):
             return  # somebody was faster
-        for address in closing.confirmed_addresses(user)[:1]:
+        for address in addresses.confirmed_addresses(user)[:1]:
             outbox.put(
                 kind="export_ready",
                 key=f"export {export.pk}",
                 address=address,
-                language=user.language or settings.LANGUAGE_CODE,
                 user=user,
                 content={"export": export.pk},
                 lasts=KEPT_FOR,
@@ -398,12 +397,12 @@ PROFILE_FIELDS = frozenset(
         "closes_at", "is_staff", "is_superuser", "takes_over",
     }
 )  # fmt: skip
-"""The fields of ``accounts.User`` that the profile has; the settings have ``closing.SETTINGS``."""
+"""The fields of ``accounts.User`` that the profile has; the settings have ``User.SETTINGS``."""
 
 
 @exporter("settings", _("Settings"))
 def _settings(user: User) -> Any:
-    return {field: getattr(user, field) for field in closing.SETTINGS}
+    return {field: getattr(user, field) for field in User.SETTINGS}
 
 
 @exporter("rights", _("Rights"), covers=("accounts.User_groups", "accounts.User_user_permissions"))
@@ -490,7 +489,7 @@ def _blocks(user: User) -> Any:
 @exporter("mails", _("Mails to me"), covers=("accounts.Mail",))
 def _mails(user: User) -> Any:
     mine = Q(user=user)
-    for address in closing.confirmed_addresses(user):  # what strangers had sent to it, too
+    for address in addresses.confirmed_addresses(user):  # what strangers had sent to it, too
         mine |= Q(address__iexact=address)
     return [
         {

@@ -12,21 +12,15 @@ import hashlib
 import hmac
 import json
 import logging
-import queue
 import secrets
-import threading
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import requests
-import urllib3
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.account.models import EmailAddress
 from allauth.account.signals import user_logged_in
-from allauth.core import context
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.internal.flows.login import record_authentication
 from allauth.socialaccount.models import SocialAccount, SocialLogin, SocialToken
 from allauth.socialaccount.providers.facebook.constants import GRAPH_API_URL
@@ -46,9 +40,12 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
 
 from . import closing, outbox, relations
+from .addresses import confirmed_addresses
 from .guests import player_of
 from .mails import Letter, letter, link
 from .models import FacebookRequest, Friendship, Mail, User
+from .patient import Patient
+from .ways_in import has_another_way_in
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -59,10 +56,6 @@ logger = logging.getLogger(__name__)
 PROVIDER = "facebook"
 FRIENDS = "facebook_friends"
 """Where a session keeps which players are friends on Facebook of whoever it belongs to."""
-
-SECONDS_FOR_A_SIGN_IN = 5.5
-"""For everything that is asked of another site while somebody waits for a page."""
-LARGEST_ANSWER = 256 * 1024
 
 LARGEST_REQUEST = 4096
 GOOD_FOR = timedelta(hours=1)
@@ -82,67 +75,6 @@ _MAIL_LASTS = timedelta(days=7)
 
 
 # --- Signing in
-
-
-class Patient(requests.Session):
-    """Asks another site, for as long as a page can wait and no longer, and reads no endless answer.
-
-    All that is asked for one page shares ``SECONDS_FOR_A_SIGN_IN``. Redirects are not followed.
-    """
-
-    def request(self, method: Any, url: Any, *args: Any, **how: Any) -> Any:
-        """Return the answer, read to its end. Raises ``requests.RequestException``."""
-        until = _time_is_up_at()
-        left = until - time.monotonic()
-        if left <= 0:
-            raise requests.Timeout("no time is left")
-        how.update(timeout=left, stream=True, allow_redirects=False)
-        answers: queue.SimpleQueue[requests.Response | Exception] = queue.SimpleQueue()
-
-        def ask() -> None:
-            try:
-                response = super(Patient, self).request(method, url, *args, **how)
-                response._content = _read(response, until)
-                response._content_consumed = True
-            except Exception as error:  # noqa: BLE001 - told to who asked
-                answers.put(error)
-            else:
-                answers.put(response)
-
-        # The time-out of a socket begins anew with every byte; nobody waits for the last one here.
-        threading.Thread(target=ask, daemon=True).start()
-        try:
-            answer = answers.get(timeout=left)
-        except queue.Empty:
-            raise requests.Timeout("no answer in time") from None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def _time_is_up_at() -> float:
-    now = time.monotonic()
-    if (page := context.request) is None:
-        return now + SECONDS_FOR_A_SIGN_IN
-    if not hasattr(page, "asks_others_until"):
-        page.asks_others_until = now + SECONDS_FOR_A_SIGN_IN
-    return float(page.asks_others_until)
-
-
-def _read(response: requests.Response, until: float) -> bytes:
-    content = b""
-    try:
-        while piece := response.raw.read1(16 * 1024, decode_content=True):
-            content += piece
-            if len(content) > LARGEST_ANSWER or time.monotonic() > until:
-                break
-        else:
-            return content
-    except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
-        raise requests.ConnectionError("the answer broke off") from error
-    finally:
-        response.close()
-    raise requests.ConnectionError("the answer is too long or too slow")
 
 
 class FacebookAdapter(FacebookOAuth2Adapter):
@@ -348,7 +280,7 @@ def deauthorise(request: SignedRequest) -> FacebookRequest:
         if is_new and account is not None:
             user = account.user
             _end_sessions(user, account.uid)
-            if has_other_way_in(user, account):
+            if has_another_way_in(user, but=account):
                 account.delete()
                 _tell_how_to_get_in(user, row)
         return row
@@ -364,7 +296,7 @@ def delete_data(request: SignedRequest) -> FacebookRequest:
         row, is_new, account = _received(FacebookRequest.Kind.DELETE, request)
         if is_new and account is not None:
             user = account.user
-            other_way = has_other_way_in(user, account)
+            other_way = has_another_way_in(user, but=account)
             account.delete()
             _forget_unconfirmed_addresses(user)
             if not other_way and user.is_member:
@@ -398,18 +330,6 @@ def _digest(person: str) -> str:
     return salted_hmac("accounts.facebook.person", person, algorithm="sha256").hexdigest()
 
 
-def has_other_way_in(user: User, account: SocialAccount) -> bool:
-    """Return whether ``user`` gets in without ``account``: by mail, a passkey or another site."""
-    keys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
-    return (
-        EmailAddress.objects.filter(user=user, verified=True).exists()
-        or any(key.wrap().is_passwordless for key in keys)
-        or SocialAccount.objects.filter(user=user, provider__in=settings.SOCIALACCOUNT_PROVIDERS)
-        .exclude(pk=account.pk)
-        .exists()
-    )
-
-
 def _end_sessions(user: User, uid: str) -> None:
     """End the sessions that a sign-in by Facebook began."""
     for session in UserSession.objects.filter(user=user):
@@ -428,17 +348,14 @@ def _forget_unconfirmed_addresses(user: User) -> None:
 
 
 def _tell_how_to_get_in(user: User, row: FacebookRequest) -> None:
-    address = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary").first()
-    if address is None:
-        return
-    outbox.put(
-        kind="facebook_unlinked",
-        key=f"facebook unlinked {row.confirmation_code}",
-        address=address.email,
-        language=user.language or settings.LANGUAGE_CODE,
-        user=user,
-        lasts=_MAIL_LASTS,
-    )
+    for address in confirmed_addresses(user)[:1]:
+        outbox.put(
+            kind="facebook_unlinked",
+            key=f"facebook unlinked {row.confirmation_code}",
+            address=address,
+            user=user,
+            lasts=_MAIL_LASTS,
+        )
 
 
 @outbox.composer("facebook_unlinked")

@@ -7,18 +7,15 @@ address of somebody else gains nothing by it and hears nothing about them.
 
 from __future__ import annotations
 
-import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.internal.flows.email_verification import verify_email
 from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
-from allauth.core import context
 from allauth.socialaccount.forms import SignupForm
 from allauth.socialaccount.internal.flows.login import record_authentication
 from allauth.socialaccount.models import SocialAccount
-from django import forms
 from django.contrib import messages
 from django.core import signing
 from django.core.validators import MaxLengthValidator
@@ -29,12 +26,13 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from . import joining, outbox, quotas
-from .addresses import address_digest
+from .addresses import address_digest, has_confirmed_one
 from .forms import SettingsForm
 from .mails import Letter, letter, link
 from .middleware import guest_of
 from .models import Mail, User
-from .names import clean_name, is_taken
+from .sign_in_forms import NameInSignup
+from .signing_in import member_username
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -48,20 +46,13 @@ _A_DAY = timedelta(days=1)
 _MAILS_A_DAY = 3
 
 
-class FirstSignInForm(SignupForm):
+class FirstSignInForm(NameInSignup, SignupForm):
     """The name that others will see, and an address if the player likes."""
 
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=200,
-        widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
-    )
     field_order = ("name", "email")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # The browser would cut a longer name short without a word.
-        self.fields["name"].widget.attrs.pop("maxlength", None)
         email = self.fields["email"]
         email.label = _("Email address, if you like")
         email.widget.attrs.pop("placeholder", None)
@@ -71,12 +62,6 @@ class FirstSignInForm(SignupForm):
     def site(self) -> str:
         """What the other site is called."""
         return str(self.sociallogin.provider.name)
-
-    def clean_name(self) -> str:
-        name = clean_name(self.cleaned_data["name"])
-        if not joining.is_own_name(name, guest_of(context.request)) and is_taken(name):
-            raise forms.ValidationError(SettingsForm.name_taken())
-        return name
 
     def validate_unique_email(self, value: str) -> str:
         """Take any address: whose it is shows when it is confirmed, and nothing is told here."""
@@ -94,7 +79,7 @@ class FirstSignInForm(SignupForm):
     def save(self, request: HttpRequest) -> User:
         """Make the account, and write to the address that was given."""
         user: User = self.sociallogin.user
-        user.username = f"member-{uuid.uuid4()}"
+        user.username = member_username()
         guest, name = guest_of(request), self.cleaned_data["name"]
         user.name = joining.waiting_name() if joining.is_own_name(name, guest) else name
         if guest is not None:
@@ -160,7 +145,7 @@ def _write_to(address: str, user: User, site: str, wanted: str) -> None:
 def _given(mail: Mail) -> Letter | None:
     """How to confirm an address, unless the account has one by now."""
     user = mail.user
-    if user is None or not user.is_member or _has_address(user):
+    if user is None or not user.is_member or has_confirmed_one(user):
         return None
     token = token_of(user, mail.address, mail.content["next"])
     context = {
@@ -183,10 +168,6 @@ def _known(mail: Mail) -> Letter | None:
     }
     subject = gettext_lazy("Somebody has given your address")
     return letter("address_known", context, language=mail.language, subject=subject)
-
-
-def _has_address(user: User) -> bool:
-    return bool(EmailAddress.objects.filter(user=user, verified=True).exists())
 
 
 def token_of(user: User, address: str, wanted: str) -> str:

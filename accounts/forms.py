@@ -25,18 +25,7 @@ class SettingsForm(UserForm):
 
     class Meta:
         model = User
-        fields: ClassVar = [
-            "name",
-            "plays_forced_cards",
-            "after_move",
-            "confirms_plays",
-            "deck",
-            "language",
-            "time_zone",
-            "may_challenge",
-            "may_see",
-            "quiet",
-        ]
+        fields: ClassVar = ["name", *User.SETTINGS]
         widgets: ClassVar = {"name": forms.TextInput(attrs={"autocomplete": "nickname"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

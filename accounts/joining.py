@@ -30,10 +30,6 @@ KEPT_AFTER_MERGING = timedelta(days=1)
 """How long the row of a guest who has become somebody is looked after."""
 
 _ATTEMPTS = 3
-_TAKEN_ALONG = (
-    "plays_forced_cards", "after_move", "confirms_plays", "deck", "language", "time_zone",
-    "may_challenge", "may_see", "quiet",
-)  # fmt: skip
 
 
 def take_over_later(guest: User, member: User) -> None:
@@ -43,7 +39,7 @@ def take_over_later(guest: User, member: User) -> None:
     """
     User.objects.filter(takes_over=guest).update(takes_over=None)
     member.takes_over = guest
-    for setting in _TAKEN_ALONG:
+    for setting in User.SETTINGS:
         setattr(member, setting, getattr(guest, setting))
 
 

@@ -1,4 +1,4 @@
-"""How mails look, and those that accounts themselves send."""
+"""How mails look: a template becomes text and HTML that stands by itself."""
 
 from __future__ import annotations
 

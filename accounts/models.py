@@ -114,6 +114,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     # The last visit, to within some minutes: see accounts.presence.
     seen_at = models.DateTimeField(default=timezone.now)
 
+    # The fields in which players say how they want things.
+    SETTINGS: ClassVar = (
+        "plays_forced_cards", "after_move", "confirms_plays", "deck", "language", "time_zone",
+        "may_challenge", "may_see", "quiet",
+    )  # fmt: skip
+
     USERNAME_FIELD = "username"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -284,7 +290,8 @@ class SuppressedAddress(models.Model):
 
 
 class RetiredName(models.Model):
-    """A name that a deleted account had and that stays free for a while, as a digest."""
+    """What nobody may take for a while, as a digest: a name of a deleted account, or of one that a
+    sign-up seemed to make (``accounts.signing_in``)."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     until = models.DateTimeField()

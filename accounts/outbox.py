@@ -35,7 +35,6 @@ from .models import Mail, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
 
     from django.core.mail.backends.base import BaseEmailBackend
 
@@ -87,32 +86,29 @@ def put(
     kind: str,
     key: str,
     address: str,
-    language: str,
+    language: str = "",
     user: User | None = None,
     content: dict[str, Any] | None = None,
     lasts: timedelta,
-    not_before: datetime | None = None,
 ) -> Mail | None:
     """Store a mail in the caller's transaction, and ring for it on commit.
 
-    A key is one mail: the second with the same key is not stored and ``None`` is returned. What
-    could not be sent within ``lasts`` is not sent any more. Never fails because of the queue.
+    Without ``language`` it is in the user's own. A key is one mail: the second with the same key is
+    not stored and ``None`` is returned. What could not be sent within ``lasts`` is not sent any
+    more. Never fails because of the queue.
     """
-    fields: dict[str, Any] = {
+    fields = {
         "kind": kind,
         "address": address,
-        "language": language,
+        "language": language or (user.language if user else "") or settings.LANGUAGE_CODE,
         "user": user,
         "content": content or {},
-        "expires_at": (not_before or timezone.now()) + lasts,
+        "expires_at": timezone.now() + lasts,
     }
-    if not_before is not None:
-        fields["not_before"] = not_before
     mail, is_new = Mail.objects.get_or_create(key=key, defaults=fields)
     if not is_new:
         return None
-    if not_before is None or not_before <= timezone.now():
-        transaction.on_commit(lambda: _ring(mail.pk))
+    transaction.on_commit(lambda: _ring(mail.pk))
     return mail
 
 

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from . import closing, exporting, retention
+from . import addresses, closing, exporting, retention
 from .guests import player_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _export_page(
     context = {
         "latest": latest,
         "until": latest.made_at + exporting.KEPT_FOR if latest and latest.made_at else None,
-        "mailed": bool(closing.confirmed_addresses(player)),
+        "mailed": bool(addresses.confirmed_addresses(player)),
         "asked_often": status == HTTPStatus.TOO_MANY_REQUESTS,
         **more,
     }
@@ -147,7 +147,7 @@ def close(request: HttpRequest) -> HttpResponse:
         "closes_at": player.closes_at,
         "days": closing.STAYS_FOR.days,
         "name_days": closing.NAME_RESTS_FOR.days,
-        "mailed": bool(closing.confirmed_addresses(player)),
+        "mailed": bool(addresses.confirmed_addresses(player)),
     }
     return render(request, "accounts/close.html", context)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -23,7 +22,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from . import closing, exporting, joining, outbox
+from . import addresses, closing, outbox, signing_in
 from .models import DataExport, FacebookRequest, Mail, Quota, RetiredName, User
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 GUEST_STAYS_FOR = timedelta(days=30)
 """After the last visit; a game with a person that still runs is waited for."""
-UNCONFIRMED_STAYS_FOR = timedelta(days=7)
 IDLE_NOTICE_AFTER = timedelta(days=700)  # about 23 months
 IDLE_STAYS_FOR = timedelta(days=730)  # 24 months
 NOTICE_COMES_BEFORE = timedelta(days=30)
@@ -86,7 +84,7 @@ KEPT = (
         _("the mail provider"),
     ),
     Kept(
-        _("Link to an account elsewhere: its id, and the name and address told with it"),
+        _("Link to an account elsewhere: its id, and the name told with it"),
         _("to sign in with it"),
         _("until you unlink it or delete the account"),
         ("socialaccount.SocialAccount",),
@@ -218,18 +216,13 @@ stays: list[Callable[[], Q]] = []
 def run() -> None:
     """Delete what has had its time. A step that fails is logged, and the others are done."""
     for step in (
-        close_due_accounts, forget_guests, forget_unconfirmed, tell_idle, forget_idle, drop_former,
-        joining.finish_merges, exporting.drop_old, drop_old_rows, drop_dead_sign_ins,
+        forget_guests, forget_unconfirmed, tell_idle, forget_idle, drop_former, drop_old_rows,
+        drop_dead_sign_ins,
     ):  # fmt: skip
         try:
             step()
         except Exception:
             logger.exception("a step of keeping to the time limits failed")
-
-
-def close_due_accounts() -> int:
-    """Delete the accounts whose owners asked for it seven days ago."""
-    return closing.close_due()
 
 
 def forget_guests() -> int:
@@ -245,7 +238,7 @@ def forget_guests() -> int:
 def forget_unconfirmed() -> int:
     """Delete accounts that nobody has ever got into: their address was never confirmed."""
     old = User.objects.filter(
-        kind=User.Kind.MEMBER, last_login=None, date_joined__lt=_before(UNCONFIRMED_STAYS_FOR)
+        kind=User.Kind.MEMBER, last_login=None, date_joined__lt=_before(signing_in.WAITS_FOR)
     )
     pending = old.filter(_has_address(verified=False)).exclude(_has_address(verified=True))
     strangers = pending.exclude(Exists(SocialAccount.objects.filter(user=OuterRef("pk"))))
@@ -257,7 +250,7 @@ def tell_idle() -> int:
     idle = _idle(IDLE_NOTICE_AFTER).filter(_has_address(verified=True), closes_at=None)
     told = 0
     for user in idle.exclude(_notice(())).order_by("seen_at")[:_NOTICES_A_RUN]:
-        for address in closing.confirmed_addresses(user)[:1]:
+        for address in addresses.confirmed_addresses(user)[:1]:
             with transaction.atomic():
                 told += 1 if _put_notice(user, address) else 0
     return told
@@ -268,7 +261,6 @@ def _put_notice(user: User, address: str) -> Mail | None:
         kind="idle",
         key=f"idle {user.pk} {user.seen_at.isoformat()}",
         address=address,
-        language=user.language or settings.LANGUAGE_CODE,
         user=user,
         content={"seen_at": user.seen_at.isoformat()},
         lasts=timedelta(days=7),

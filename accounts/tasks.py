@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from . import exporting, joining, outbox, retention
+from . import closing, exporting, joining, outbox, retention
 
 
 @shared_task
@@ -30,7 +30,7 @@ def look_after_data() -> None:
     """Ring for files that nobody was rung for, and delete what is due. Beat rings every 10 min."""
     exporting.ring_for_waiting()
     exporting.drop_old()
-    retention.close_due_accounts()
+    closing.close_due()
     joining.finish_merges()
 
 

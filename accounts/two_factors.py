@@ -6,12 +6,9 @@ from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
-from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
 from allauth.mfa.webauthn.views import RemoveWebAuthnView
-from allauth.socialaccount.models import SocialAccount
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.http import Http404, HttpResponse
@@ -19,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from .guests import player_of
+from .ways_in import has_another_way_in
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -67,24 +65,13 @@ class RemovePasskeyView(RemoveWebAuthnView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Remove it, or say why not."""
-        if _is_the_only_way_in(self.get_object()):
+        key = self.get_object()
+        if not has_another_way_in(key.user, but=key):
             context = self.get_context_data(is_the_only_way_in=True)
             refused: HttpResponse = self.render_to_response(context, status=HTTPStatus.CONFLICT)
             return refused
         removed: HttpResponse = super().form_valid(form)
         return removed
-
-
-def _is_the_only_way_in(key: Authenticator) -> bool:
-    """Return whether nothing else signs its owner in: a mailed code, another site or passkey."""
-    others = Authenticator.objects.filter(user=key.user, type=Authenticator.Type.WEBAUTHN)
-    return not (
-        EmailAddress.objects.filter(user=key.user, verified=True).exists()
-        or SocialAccount.objects.filter(
-            user=key.user, provider__in=settings.SOCIALACCOUNT_PROVIDERS
-        ).exists()
-        or any(other.wrap().is_passwordless for other in others.exclude(pk=key.pk))
-    )
 
 
 remove_passkey = RemovePasskeyView.as_view()

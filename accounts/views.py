@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from allauth.account.models import EmailAddress
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from . import friends as services
+from .addresses import has_confirmed_one
 from .facebook import friends_who_play
 from .forms import FriendForm, SettingsForm
 from .guests import player_of
@@ -51,14 +51,9 @@ def settings(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "player": player,
-        "asks": asks_of(player).count() if player.is_member else 0,
-        "no_mail": player.is_member and not _has_confirmed_address(player),
+        "no_mail": player.is_member and not has_confirmed_one(player),
     }
     return render(request, "accounts/settings.html", context, status=status)
-
-
-def _has_confirmed_address(player: User) -> bool:
-    return bool(EmailAddress.objects.filter(user_id=player.pk, verified=True).exists())
 
 
 @never_cache
@@ -115,78 +110,33 @@ def _presence(friend: User) -> str:
 # What one can do about another player
 
 
-def _acts(
-    request: HttpRequest,
-    player_id: UUID,
-    service: Callable[[User, User], Any],
-    told: Callable[[], str] | None = None,
-) -> HttpResponse:
-    player = player_of(request.user)
-    if player is None:
-        raise Http404
-    try:
-        other = services.player_at(player_id)
-    except services.NoSuchPlayer:
-        raise Http404 from None
-    try:
-        service(player, other)
-    except _REFUSALS as refusal:
-        context = {"sentence": _refusal(refusal, player), "other": other}
-        return render(request, "accounts/cannot.html", context, status=HTTPStatus.CONFLICT)
-    if told is not None:
-        messages.success(request, told())
-    if request.POST.get("back") == "friends":
-        return redirect("accounts:friends")
-    return redirect("games:player", other.public_id)
+def _act(
+    service: Callable[[User, User], Any], told: Callable[[], str] | None = None
+) -> Callable[..., HttpResponse]:
+    """Return the view of a button that does ``service`` about the player of its address."""
 
+    @never_cache
+    @require_POST
+    def act(request: HttpRequest, player_id: UUID) -> HttpResponse:
+        player = player_of(request.user)
+        if player is None:
+            raise Http404
+        try:
+            other = services.player_at(player_id)
+        except services.NoSuchPlayer:
+            raise Http404 from None
+        try:
+            service(player, other)
+        except _REFUSALS as refusal:
+            context = {"sentence": _refusal(refusal, player), "other": other}
+            return render(request, "accounts/cannot.html", context, status=HTTPStatus.CONFLICT)
+        if told is not None:
+            messages.success(request, told())
+        if request.POST.get("back") == "friends":
+            return redirect("accounts:friends")
+        return redirect("games:player", other.public_id)
 
-@never_cache
-@require_POST
-def ask(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Ask a player for friendship, or agree where they have asked."""
-    return _acts(request, player_id, services.ask, _asked)
-
-
-@never_cache
-@require_POST
-def accept(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Become the friend of a player who has asked."""
-    return _acts(request, player_id, services.accept)
-
-
-@never_cache
-@require_POST
-def decline(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Forget that a player has asked."""
-    return _acts(request, player_id, services.decline)
-
-
-@never_cache
-@require_POST
-def cancel(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Take back that I have asked a player."""
-    return _acts(request, player_id, services.cancel)
-
-
-@never_cache
-@require_POST
-def remove(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """End a friendship."""
-    return _acts(request, player_id, services.remove)
-
-
-@never_cache
-@require_POST
-def block(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Have nothing to do with a player any more."""
-    return _acts(request, player_id, services.block)
-
-
-@never_cache
-@require_POST
-def unblock(request: HttpRequest, player_id: UUID) -> HttpResponse:
-    """Take a block back."""
-    return _acts(request, player_id, services.unblock)
+    return act
 
 
 _REFUSALS = (
@@ -200,6 +150,15 @@ _REFUSALS = (
 def _asked() -> str:
     """Return what is said of a request, whether or not it is heard."""
     return _("You have asked. If they agree, you find them among your friends.")
+
+
+ask = _act(services.ask, _asked)
+accept = _act(services.accept)
+decline = _act(services.decline)
+cancel = _act(services.cancel)
+remove = _act(services.remove)
+block = _act(services.block)
+unblock = _act(services.unblock)
 
 
 def _refusal(refusal: Exception, player: User) -> str:

@@ -235,9 +235,7 @@ ACCOUNT_FORMS = {
 ACCOUNT_USER_DISPLAY = "accounts.account_mails.shown_name"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_EMAIL_NOTIFICATIONS = ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "http" if DEVELOPMENT else "https"
 # Whoever is locked out by somebody else's guessing gets in by a mailed code.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,20/5m/key"}
@@ -267,7 +265,6 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_EMAIL_VERIFICATION = "optional"
 SOCIALACCOUNT_FORMS = {"signup": "accounts.first_sign_in.FirstSignInForm"}
-SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 _providers = providers_from_environment(env, development=DEVELOPMENT)
 SOCIALACCOUNT_PROVIDERS = _providers.settings
 INSTALLED_APPS += _providers.apps

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import secrets
+import uuid
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponseBase
@@ -18,8 +21,9 @@ from basra_site.errors import error_response
 from basra_site.http import Request
 
 from .. import selectors
-from ..models import Game
-from ..snapshot import BrokenGame
+from ..forms import signed_proposal
+from ..models import Challenge, Game
+from ..snapshot import BrokenGame, anchor_offered
 
 logger = logging.getLogger(__name__)
 
@@ -73,3 +77,15 @@ def too_many_games() -> str:
         "You have as many running games and open offers as one can have. "
         "Finish some or take some back first."
     )
+
+
+def deal_form(challenge: Challenge, words: str | None) -> dict[str, Any]:
+    """Return what ``games/_deal_form.html`` shows; ``words`` are those that were typed, if any."""
+    proposed = secrets.token_hex(8)
+    return {
+        "anchor": anchor_offered(challenge),
+        "form_key": uuid.uuid4(),
+        "proposal": signed_proposal(challenge.pk, proposed),
+        "words": proposed if words is None else words,
+        "words_are_typed": words is not None,
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import uuid
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
@@ -34,13 +33,13 @@ from basra_site.stale_forms import shown_again
 from .. import engine, selectors, services, wording
 from ..custom_rules import CustomRulesForm, examples_of
 from ..engine import RuleSet
-from ..forms import ChallengeForm, WordsForm, signed_proposal
+from ..forms import ChallengeForm, WordsForm
 from ..models import Challenge
 from ..services import invitations
 from ..sharing import Sharing, sharing_of
-from ..snapshot import anchor_offered, terms_of
+from ..snapshot import terms_of
 from ..table import challenge_row
-from .access import player_or_404, says_when_broken, too_many_games, wants_board
+from .access import deal_form, player_or_404, says_when_broken, too_many_games, wants_board
 from .table import table_page
 
 _LONGEST_VALUE = 254
@@ -367,7 +366,6 @@ def _challenge(
         table = reverse("games:table", args=[offered.pk])
         return HttpResponseClientRedirect(table) if wants_board(request) else redirect(table)
     terms = terms_of(offered)
-    proposed = secrets.token_hex(8)
     is_open = selectors.is_open(offered, player)
     pressed = player is not None and constant_time_compare(
         request.GET.get("pressed", ""), _mark_of(offered, player)
@@ -375,7 +373,6 @@ def _challenge(
     context: dict[str, Any] = {
         "challenge": challenge_row(offered, player),
         "state": offered.state,
-        "anchor": anchor_offered(offered),
         "is_open": is_open,
         "end": "" if is_open else _end_of(offered, player),
         "is_for_me": selectors.is_for(offered, player),
@@ -386,10 +383,7 @@ def _challenge(
         "rule_values": wording.rule_values(terms.rules),
         "aborted": selectors.count_aborted(offered.maker) if is_open else 0,
         "notice": notice,
-        "form_key": uuid.uuid4(),
-        "proposal": signed_proposal(offered.pk, proposed),
-        "words": proposed if words is None else words,
-        "words_are_typed": words is not None,
+        **deal_form(offered, words),
         "deal_at_once": is_open
         and not notice
         and request.GET.get("words") != "own"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
-import uuid
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
@@ -26,12 +24,12 @@ from accounts.models import User
 from basra_site.http import Request
 
 from .. import engine, selectors, services, wording
-from ..forms import InvitedWordsForm, signed_proposal
+from ..forms import InvitedWordsForm
 from ..models import Challenge
 from ..services import invitations as service
-from ..snapshot import BrokenGame, anchor_offered, terms_of
+from ..snapshot import BrokenGame, terms_of
 from ..table import challenge_row
-from .access import too_many_games
+from .access import deal_form, too_many_games
 
 logger = logging.getLogger(__name__)
 
@@ -168,20 +166,15 @@ def _invitation(
     if not challenge.is_waiting:
         return _gone(request, HTTPStatus.GONE)
     terms = terms_of(challenge)
-    proposed = secrets.token_hex(8)
     context = {
         "challenge": challenge_row(challenge, player),
         "is_mine": _is_mine(challenge, player),
         "asks_first": service.asks_first(challenge.invitation, player),
         "expires_at": challenge.expires_at,
-        "anchor": anchor_offered(challenge),
         "is_custom": terms.rules.name == engine.CUSTOM,
         "rule_values": wording.rule_values(terms.rules),
         "notice": notice,
-        "form_key": uuid.uuid4(),
-        "proposal": signed_proposal(challenge.pk, proposed),
-        "words": proposed if words is None else words,
-        "words_are_typed": words is not None,
+        **deal_form(challenge, words),
         "here": reverse("games:invitation", args=[token]),
         "accept": reverse("games:accept_invitation", args=[token]),
         "decline": reverse("games:decline_invitation", args=[token]),

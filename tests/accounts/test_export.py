@@ -20,10 +20,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from accounts import closing, exporting
+from accounts import exporting
 from accounts.guests import create_guest
 from accounts.models import Block, DataExport, Friendship, Mail, User
-from accounts.tasks import keep_time_limits, look_after_data
+from accounts.tasks import look_after_data
 from games import engine
 from games.engine import Seat
 from games.models import Challenge, Game, Play, UploadedRecord
@@ -220,7 +220,7 @@ def test_every_table_with_a_way_to_a_player_is_in_the_file_or_left_out_for_a_rea
 
 
 def test_every_field_of_a_player_is_in_the_file_or_left_out_for_a_reason() -> None:
-    told = {*exporting.PROFILE_FIELDS, *closing.SETTINGS}
+    told = {*exporting.PROFILE_FIELDS, *User.SETTINGS}
     left_out = {key.rpartition(".")[2] for key in exporting.LEFT_OUT if "User." in key}
     fields = {field.name for field in User._meta.concrete_fields}
     assert told | left_out == fields
@@ -299,7 +299,7 @@ def test_a_file_that_nobody_fetches_is_gone_after_a_day() -> None:
     browser.post(EXPORT)
     DataExport.objects.update(made_at=timezone.now() - timedelta(hours=24, minutes=1))
     assert browser.post(FILE).status_code == 409
-    keep_time_limits()
+    look_after_data()
     assert DataExport.objects.get().content is None
 
 

@@ -228,7 +228,7 @@ def test_sign_ins_are_listed_as_long_as_their_session_lives() -> None:
 
 def test_a_step_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
     guest = away(create_guest(), days=31)
-    with patch("accounts.retention.close_due_accounts", side_effect=RuntimeError("no")):
+    with patch("accounts.retention.forget_unconfirmed", side_effect=RuntimeError("no")):
         retention.run()
     assert not is_there(guest)
     assert "time limits failed" in caplog.text

@@ -72,8 +72,8 @@ def test_the_codes_of_an_app_are_asked_for_after_the_password() -> None:
     assert cast.posted(browser, reverse("mfa_authenticate"), {"code": "000000"}).status_code == 422
     # The code of the set-up counts once.
     form = {"code": code_of(secret, steps=1)}
-    monkey = cast.posted(browser, reverse("mfa_authenticate"), form)
-    assert monkey.headers["Location"] == WANTED
+    answer = cast.posted(browser, reverse("mfa_authenticate"), form)
+    assert answer.headers["Location"] == WANTED
     assert people.whose(browser) == mona
 
 

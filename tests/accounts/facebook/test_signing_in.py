@@ -16,6 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import facebook as accounts_facebook
+from accounts import patient
 from accounts.guests import create_guest
 from accounts.models import Block, Mail, User
 from tests import cast
@@ -338,7 +339,7 @@ def test_a_form_that_is_not_right_is_refused(facebook: StandIn, form: dict[str, 
 def test_a_graph_that_does_not_answer_costs_six_seconds_at_most(
     facebook: StandIn, place: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts_facebook, "SECONDS_FOR_A_SIGN_IN", 1.5)
+    monkeypatch.setattr(patient, "SECONDS_FOR_A_SIGN_IN", 1.5)
     facebook.tell(misbehave={place: how})
     client = browser()
     where = facebook.answer(facebook.begin(client), AMIRA)
@@ -350,7 +351,7 @@ def test_a_graph_that_does_not_answer_costs_six_seconds_at_most(
 
 
 def test_what_is_asked_for_one_page_has_six_seconds_in_all() -> None:
-    assert accounts_facebook.SECONDS_FOR_A_SIGN_IN < 6
+    assert patient.SECONDS_FOR_A_SIGN_IN < 6
 
 
 def test_a_graph_that_is_not_there_is_told_politely(
