@@ -67,7 +67,7 @@ def _player(request: HttpRequest) -> User:
 @require_safe
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is stored, why, for how long, who else gets it, and what one can do about it."""
-    context = {"kept": retention.KEPT, **_operator(), "facebook": _has_facebook()}
+    context = {"kept": retention.KEPT, **_operator()}
     return render(request, "accounts/privacy.html", context)
 
 
@@ -79,10 +79,6 @@ def terms(request: HttpRequest) -> HttpResponse:
 
 def _operator() -> dict[str, Any]:
     return {"operator": settings.OPERATOR, "contact": settings.CONTACT}
-
-
-def _has_facebook() -> bool:
-    return "facebook" in settings.SOCIALACCOUNT_PROVIDERS
 
 
 @never_cache

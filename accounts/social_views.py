@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -111,6 +110,5 @@ def status(request: HttpRequest, code: str) -> HttpResponse:
         "closes_at": user.closes_at if user else None,
         "is_linked": user is not None
         and SocialAccount.objects.filter(user=user, provider=facebook.PROVIDER).exists(),
-        "operator": getattr(settings, "OPERATOR", ""),
     }
     return render(request, "accounts/facebook_status.html", context)

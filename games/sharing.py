@@ -11,6 +11,8 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from .wording import isolated_name
+
 PICTURE = "img/share.png"
 
 
@@ -28,7 +30,7 @@ class Sharing:
 def sharing_of(challenge_id: UUID, name: str, terms: str) -> Sharing:
     """Return how the challenge of ``name`` is passed on, without anybody's script."""
     link = f"{settings.SITE_URL}{reverse('games:challenge', args=[challenge_id])}"
-    title = _("%(name)s offers you a game of Basra") % {"name": name}
+    title = _("%(name)s offers you a game of Basra") % {"name": isolated_name(name)}
     text = f"{title}: {link}"
     app = settings.SOCIALACCOUNT_PROVIDERS.get("facebook", {}).get("APPS", [])
     ways = [

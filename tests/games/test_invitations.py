@@ -829,7 +829,8 @@ def test_the_link_has_a_preview_with_the_terms_and_a_picture(settings: Any) -> N
     settings.SITE_URL = "https://basra.example"
     challenge = cast.offer(cast.person("Mona"), target=51)
     page = cast.text_of(cast.look(cast.browser_of(), "challenge", challenge))
-    assert '<meta property="og:title" content="Mona offers you a game of Basra">' in page
+    title = "\u2068Mona\u2069 offers you a game of Basra"
+    assert f'<meta property="og:title" content="{title}">' in page
     assert '<meta property="og:description" content="Egyptian Basra 2, to 51">' in page
     assert (
         f'<meta property="og:url" content="https://basra.example/challenges/{challenge.pk}/">'
