@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
@@ -20,7 +19,8 @@ from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from . import outbox
+from . import outbox, quotas, signing_in
+from .addresses import address_digest
 from .mails import Letter, isolated, letter, link
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 KIND = "account"
 _A_CODE_LASTS = timedelta(seconds=settings.ACCOUNT_LOGIN_BY_CODE_TIMEOUT)
 _A_LINK_LASTS = timedelta(days=3)
+_A_DAY = timedelta(days=1)
+# Of mails to one address that a visitor can cause: more are not sent.
+_MAILS_A_DAY = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,15 @@ class Words:
 
 
 def post(template_prefix: str, address: str, context: dict[str, Any]) -> None:
-    """Store the mail that allauth calls ``template_prefix`` for an address. Raises ``KeyError``."""
+    """Store the mail that allauth calls ``template_prefix`` for an address. Raises ``KeyError``.
+
+    What anybody can have written to an address is not, without a word, once it is too much a day.
+    """
     write = _WORDS[template_prefix]
-    reader = _reader(address)
+    limit = quotas.Limit(f"account mails to {address_digest(address)}", _MAILS_A_DAY, _A_DAY)
+    if template_prefix in _ASKED_FOR and not quotas.take(limit):
+        return
+    reader = signing_in.account_of(address)
     language = (reader.language if reader else "") or translation.get_language() or "en"
     with translation.override(language):
         words = write({**context, "email": address})
@@ -80,13 +89,6 @@ def shown_name(user: User) -> str:
 def compose(mail: Mail) -> Letter | None:
     """Return the letter as it was written when it was stored."""
     return Letter(mail.content["subject"], mail.content["text"], mail.content["html"])
-
-
-def _reader(address: str) -> User | None:
-    """Return whose address it is; of several who claim it, who has confirmed it."""
-    claims = EmailAddress.objects.filter(email=address.lower()).select_related("user")
-    claim = claims.order_by("-verified", "pk").first()
-    return claim.user if claim else None
 
 
 def _facts(context: dict[str, Any], language: str) -> list[str]:
@@ -196,6 +198,15 @@ def _changed(what: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]]
     return write
 
 
+# The others tell of what somebody has done who was signed in.
+_ASKED_FOR = {
+    "account/email/email_confirmation",
+    "account/email/email_confirmation_signup",
+    "account/email/login_code",
+    "account/email/password_reset_key",
+    "account/email/account_already_exists",
+    "account/email/unknown_account",
+}
 _WORDS: dict[str, Callable[[dict[str, Any]], Words]] = {
     "account/email/email_confirmation": _confirm,
     "account/email/email_confirmation_signup": _confirm,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 import requests
 from allauth.account.adapter import DefaultAccountAdapter
@@ -13,11 +13,14 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, _build_ap
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers import registry
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from . import account_mails, another_site, joining, redirects, signing_in
 from .middleware import guest_of
@@ -32,10 +35,20 @@ _LONGEST_NAME = 200
 
 # What would only be shown on some later page of allauth's, out of its time.
 _NOT_SAID = {"account/messages/logged_in.txt", "account/messages/logged_out.txt"}
+# The pages behind the links of mails, which programs that scan mails look at.
+_OF_MAILED_LINKS = {"account_confirm_email", "account_reset_password_from_key"}
 
 
 class AccountAdapter(DefaultAccountAdapter):
     """Accounts by address and password, and what all ways of signing in have in common."""
+
+    error_messages: ClassVar[dict[str, Any]] = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": gettext_lazy(
+            "The address and the password do not belong together, or the address is not confirmed "
+            "yet: look into your mail, or sign in by a code."
+        ),
+    }
 
     def save_user(
         self, request: HttpRequest, user: User, form: Any, commit: bool = True
@@ -50,9 +63,13 @@ class AccountAdapter(DefaultAccountAdapter):
             user.name = joining.waiting_name() if own else name
         if guest is not None:
             joining.take_over_later(guest, user)
-        if "password1" in form.cleaned_data:
+        hashed = getattr(form, "hashed_password", "")
+        if hashed:
             self.username = signing_in.pending_username(form.cleaned_data["email"])
-        saved: AbstractBaseUser = super().save_user(request, user, form, commit)
+        saved: AbstractBaseUser = super().save_user(request, user, form, commit=False)
+        saved.password = hashed or saved.password
+        if commit:
+            saved.save()
         return saved
 
     def populate_username(self, request: HttpRequest, user: User) -> None:
@@ -72,16 +89,33 @@ class AccountAdapter(DefaultAccountAdapter):
         The key of the session is a new one.
         """
         guest = guest_of(request) or joining.guest_of_session(request)
-        if guest is not None:
-            joining.merge(guest, user)
+        if guest is None or not joining.merge(guest, user):
+            joining.settle_name(user)
         if not request.user.is_authenticated:
             joining.forget_the_guest(request)
         super().login(request, user)
 
     def logout(self, request: HttpRequest) -> None:
-        """Sign out; not for a page that is only looked at, as programs that scan mails do."""
-        if request.method not in ("GET", "HEAD"):
+        """Sign out; not for a page of a mailed link that is only looked at."""
+        page = request.resolver_match
+        is_looked_at = request.method in ("GET", "HEAD")
+        if not (is_looked_at and page is not None and page.view_name in _OF_MAILED_LINKS):
             super().logout(request)
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        """Return whose password it is; of an address that nobody has confirmed, nobody's.
+
+        Else whoever has signed up with an address could tell whether it had an account before.
+        """
+        # Whoever shows once more who they are is named as well.
+        is_sign_in = "username" not in credentials
+        if is_sign_in and not signing_in.is_confirmed(credentials.get("email", "")):
+            self.pre_authenticate(request, **credentials)
+            make_password(credentials.get("password"))  # takes the time that checking one takes
+            self.authentication_failed(request, **credentials)
+            return None
+        known: AbstractBaseUser | None = super().authenticate(request, **credentials)
+        return known
 
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
         """Confirm an address and all that follows from it, or nothing."""
@@ -240,10 +274,14 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             raise ImmediateHttpResponse(
                 HttpResponseRedirect(reverse("socialaccount_login_cancelled", query=query))
             )
-        is_away = isinstance(exception, requests.RequestException)
-        # Without an exception it is a visitor's own: a dialog left open, or a link tried out.
+        if exception is None:
+            # A visitor's own, as a dialog left open or a link tried out; or the dialog was broken.
+            is_away = bool(state and request.GET.get("error"))
+        else:
+            is_refused = isinstance(exception, OAuth2Error)
+            is_away = not (is_refused and another_site.has_refused_the_code(request))
         logger.log(
-            logging.WARNING if exception else logging.INFO,
+            logging.WARNING if exception or is_away else logging.INFO,
             "signing in by another site did not work",
             extra={"why": type(exception).__name__ if exception else str(error)},
         )

@@ -6,22 +6,33 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.db.models import Value
+from django.db.models.functions import Replace
 from django.utils.crypto import salted_hmac
 from django.utils.encoding import punycode
 
 from .models import SuppressedAddress, User
 
 _SALT = "accounts.addresses.digest"
+_OF_GMAIL = ("gmail.com", "googlemail.com")
 
 
 def normalised(address: str) -> str:
-    """Return what two ways of writing one address have in common: no letter case, IDNA."""
+    """Return what the ways of writing one mailbox have in common; nothing is mailed there.
+
+    No letter case, the domain in ASCII, nothing from a plus sign on; for Gmail no dots, and one
+    domain.
+    """
     local, _at, domain = address.strip().rpartition("@")
     try:
         domain = punycode(domain)
     except UnicodeError:
         domain = domain.casefold()
-    return f"{local.casefold()}@{domain.lower()}"
+    local, domain = local.casefold(), domain.lower()
+    local = local.partition("+")[0] or local
+    if domain in _OF_GMAIL:
+        local, domain = local.replace(".", ""), _OF_GMAIL[0]
+    return f"{local}@{domain}"
 
 
 def domain_of(address: str) -> str:
@@ -40,11 +51,22 @@ def address_digests(address: str) -> list[str]:
     return [_digest(address, key) for key in keys]
 
 
-def member_with(address: str) -> User | None:
-    """Return the member who has confirmed this address, in whatever letter case."""
-    confirmed = EmailAddress.objects.filter(verified=True, email__iexact=address.strip())
-    members = User.objects.filter(kind=User.Kind.MEMBER, is_active=True)
-    return members.filter(pk__in=confirmed.values("user")).first()
+def members_with(address: str) -> list[User]:
+    """Return who has confirmed this address, in whatever way it is written; this way first.
+
+    Looks at every confirmed address: nothing for a request that somebody waits for.
+    """
+    address = address.strip()
+    mailbox = normalised(address)
+    begins = mailbox.rpartition("@")[0].replace(".", "")
+    confirmed = EmailAddress.objects.filter(
+        verified=True, user__kind=User.Kind.MEMBER, user__is_active=True
+    )
+    alike = confirmed.annotate(bare=Replace("email", Value("."), Value("")))
+    rows = alike.filter(bare__istartswith=begins).select_related("user").order_by("pk")
+    found = [row for row in rows if normalised(row.email) == mailbox]
+    found.sort(key=lambda row: row.email.casefold() != address.casefold())
+    return list(dict.fromkeys(row.user for row in found))
 
 
 def confirmed_addresses(user: User) -> list[str]:

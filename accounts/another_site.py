@@ -1,4 +1,4 @@
-"""Saying again who one is, by another site: for accounts that have no other way."""
+"""Other sites that people sign in by: saying again who one is, unlinking, and what they refuse."""
 
 from __future__ import annotations
 
@@ -8,14 +8,42 @@ from typing import TYPE_CHECKING, Any
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
+from allauth.socialaccount.forms import DisconnectForm
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from .ways_in import linked_accounts
+from .ways_in import has_another_way_in, linked_accounts
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from .models import User
+
+# How sites say that a code was used, is too old or is not theirs: Facebook, the standard, GitHub.
+_OF_A_BAD_CODE = (100, "invalid_grant", "bad_verification_code")
+
+
+class UnlinkForm(DisconnectForm):
+    """Unlinks another site, unless nothing else leads into the account."""
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse the only way in; allauth would ask for a password even beside a passkey."""
+        cleaned: dict[str, Any] = self.cleaned_data
+        account = cleaned.get("account")
+        if account and not has_another_way_in(account.user, but=account):
+            raise ValidationError(
+                _("This is your only way in. Confirm an address or add a passkey first.")
+            )
+        return cleaned
+
+
+def has_refused_the_code(request: HttpRequest) -> bool:
+    """Return whether the other site's last answer was that the code is not good (any more)."""
+    try:
+        error = request.another_site_said.json()["error"]  # type: ignore[attr-defined]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return False
+    return (error.get("code") if isinstance(error, dict) else error) in _OF_A_BAD_CODE
 
 
 def is_enough(request: HttpRequest) -> bool:

@@ -12,6 +12,7 @@ by the next one.
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
-from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 from django.core import signing
@@ -35,7 +35,6 @@ from .models import Block, DataExport, FacebookRequest, Friendship, Mail, Retire
 from .signals import account_closing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from datetime import datetime
 
     from django.db.models import QuerySet
@@ -50,7 +49,7 @@ ACCOUNTS_A_RUN = 50
 
 _PEOPLE = (User.Kind.MEMBER, User.Kind.GUEST)
 _SALT = "accounts.closing.keep"
-_SESSIONS_AT_ONCE = 500
+_A_RUN_LASTS = 40.0  # seconds
 
 
 class NotAsked(Exception):
@@ -126,20 +125,22 @@ def close_due(limit: int = ACCOUNTS_A_RUN) -> int:
 def close_all(accounts: QuerySet[User], limit: int, *, retire_names: bool = True) -> int:
     """Delete these accounts, each in a transaction of its own; return how many went.
 
-    Each is claimed only if it still is among ``accounts`` then: somebody may have come back. One
-    that cannot be deleted is logged, and stays claimed until the next run.
+    Stops after 40 s: the next run goes on. Each is claimed only if it still is among ``accounts``
+    then: somebody may have come back. One that cannot be deleted is logged, and stays claimed until
+    the next run.
     """
-    gone: set[int] = set()
+    until = time.monotonic() + _A_RUN_LASTS
+    gone = 0
     people = accounts.filter(kind__in=_PEOPLE)
     for key in list(people.order_by("pk").values_list("pk", flat=True)[:limit]):
+        if time.monotonic() > until:
+            break
         try:
             if people.filter(pk=key).update(is_active=False):
-                gone |= _close(key, retire_name=retire_names)
+                gone += _close(key, retire_name=retire_names)
         except Exception:
             logger.exception("an account could not be closed", extra={"account": key})
-    if gone:
-        end_sessions_of(gone)
-    return len(gone)
+    return gone
 
 
 def close(user: User, *, retire_name: bool = True) -> bool:
@@ -149,27 +150,24 @@ def close(user: User, *, retire_name: bool = True) -> bool:
     name. A member's name is kept from others for ``NAME_RESTS_FOR``, as a digest.
     """
     User.objects.filter(pk=user.pk, kind__in=_PEOPLE).update(is_active=False)
-    gone = _close(user.pk, retire_name=retire_name)
-    if gone:
-        end_sessions_of(gone)
-    return bool(gone)
+    return _close(user.pk, retire_name=retire_name) > 0
 
 
-def _close(key: int, *, retire_name: bool) -> set[int]:
-    """Delete an inactive account, and the guests who have become this person; return whose."""
-    gone = {key}
+def _close(key: int, *, retire_name: bool) -> int:
+    """Delete an inactive account, and the guests who have become this person; return how many."""
+    gone = 1
     with transaction.atomic():
         user = User.objects.filter(pk=key, kind__in=_PEOPLE, is_active=False).first()
         if user is None:
-            return set()
+            return 0
         account_closing.send(sender=User, user=user)
         # Of two runs at once the second waits here, and finds it done.
         still = User.objects.select_for_update().filter(pk=key, kind__in=_PEOPLE)
         if not still.exists():
-            return set()
+            return 0
         # Only now: until it was locked another guest could become this person.
         for guest in list(User.objects.filter(merged_into=key).values_list("pk", flat=True)):
-            gone |= _close(guest, retire_name=False)
+            gone += _close(guest, retire_name=False)
         if retire_name and user.is_member:
             _retire(user.name)
         _forget_everything_of(user)
@@ -192,7 +190,7 @@ def _forget_everything_of(user: User) -> None:
     EmailAddress.objects.filter(user=user).delete()
     SocialAccount.objects.filter(user=user).delete()
     Authenticator.objects.filter(user=user).delete()
-    UserSession.objects.filter(user=user).delete()
+    _end_sessions_of(user)
     Friendship.objects.filter(Q(asker=user) | Q(asked=user)).delete()
     Block.objects.filter(Q(blocker=user) | Q(blocked=user)).delete()
     DataExport.objects.filter(user=user).delete()
@@ -202,6 +200,17 @@ def _forget_everything_of(user: User) -> None:
     User.objects.filter(takes_over=user).update(takes_over=None)
     user.groups.clear()
     user.user_permissions.clear()
+
+
+def _end_sessions_of(user: User) -> None:
+    """Delete the sessions of an account. A guest's is of nobody now, and gone within 30 days.
+
+    Each sign-in to an account is listed. Any other session is worthless, since an inactive account
+    is nobody's; whose it is would show only when all of them were opened.
+    """
+    sign_ins = UserSession.objects.filter(user=user)
+    Session.objects.filter(pk__in=list(sign_ins.values_list("session_key", flat=True))).delete()
+    sign_ins.delete()
 
 
 def _make_former(user: User) -> None:
@@ -241,18 +250,3 @@ def drop_unneeded(former: QuerySet[User]) -> int:
             continue
         dropped += 1
     return dropped
-
-
-def end_sessions_of(keys: Collection[int]) -> int:
-    """Delete the browser sessions of these accounts; return how many.
-
-    They are worthless already, since an inactive account is nobody's. A session says whose it is
-    only when it is opened, so all of them are looked at.
-    """
-    wanted = {str(key) for key in keys}
-    ended = [
-        session.pk
-        for session in Session.objects.iterator(chunk_size=_SESSIONS_AT_ONCE)
-        if session.get_decoded().get(SESSION_KEY) in wanted
-    ]
-    return Session.objects.filter(pk__in=ended).delete()[0]

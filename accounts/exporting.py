@@ -245,7 +245,7 @@ WORDS: dict[str | int, str | Promise] = {
     "made_at": _("made"),
     "made_by_me": _("made by me"),
     "may_challenge": _("who may challenge me"),
-    "may_see": _("who may see my games and when I was here"),
+    "may_see": _("who may see my games on my page, and when I was here"),
     "member_since": _("member since"),
     "more": _("more"),
     "my_turn": _("my turn"),

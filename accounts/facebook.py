@@ -13,6 +13,7 @@ import hmac
 import json
 import logging
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -289,18 +290,22 @@ def deauthorise(request: SignedRequest) -> FacebookRequest:
 def delete_data(request: SignedRequest) -> FacebookRequest:
     """Somebody wants deleted what came from Facebook; return the row with the code for them.
 
-    Where there is no other way in, the whole account is closed after its stay. The same request
-    again changes nothing, and is answered by the same code.
+    Where there is no other way in, the whole account is closed after its stay; until then the bare
+    link stays, by which its owner can come and keep the account. The same request again changes
+    nothing, and is answered by the same code.
     """
     with transaction.atomic():
         row, is_new, account = _received(FacebookRequest.Kind.DELETE, request)
         if is_new and account is not None:
             user = account.user
-            other_way = has_another_way_in(user, but=account)
-            account.delete()
             _forget_unconfirmed_addresses(user)
-            if not other_way and user.is_member:
-                closing.ask_to_close(user, why="facebook")
+            if has_another_way_in(user, but=account):
+                account.delete()
+            else:
+                account.extra_data = {}
+                account.save(update_fields=["extra_data"])
+                with suppress(closing.NotAsked):  # it is being closed at this moment
+                    closing.ask_to_close(user, why="facebook")
         return row
 
 

@@ -25,7 +25,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from . import joining, outbox, quotas
+from . import joining, outbox, quotas, redirects
 from .addresses import address_digest, has_confirmed_one
 from .forms import SettingsForm
 from .mails import Letter, letter, link
@@ -62,6 +62,13 @@ class FirstSignInForm(NameInSignup, SignupForm):
     def site(self) -> str:
         """What the other site is called."""
         return str(self.sociallogin.provider.name)
+
+    @property
+    def sign_in_to_link(self) -> str:
+        """Where to sign in to an account that is there, to link the other site to it."""
+        linking = reverse("socialaccount_connections")
+        wanted = self.sociallogin.state.get("next") or ""
+        return redirects.with_next(reverse("account_login"), redirects.with_next(linking, wanted))
 
     def validate_unique_email(self, value: str) -> str:
         """Take any address: whose it is shows when it is confirmed, and nothing is told here."""

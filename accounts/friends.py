@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from .models import Block, Friendship, User
 from .names import skeleton_of
-from .relations import asks_of, between
+from .relations import asks_of, between, hold
 from .signals import players_parted
 from .signing_in import PENDING
 
@@ -25,7 +25,7 @@ class NoSuchPlayer(Exception):
 
 
 class MembersOnly(Exception):
-    """Guests, computers and oneself are nobody's friends."""
+    """Guests, computers, oneself and who has left are nobody's friends."""
 
 
 class TakesNoRequests(Exception):
@@ -67,22 +67,20 @@ def ask(player: User, other: User) -> None:
     """
     if player.pk == other.pk or not (player.is_member and other.is_member):
         raise MembersOnly
-    if Block.objects.filter(blocker=player, blocked=other).exists():
-        raise HasBlocked
-    if Friendship.objects.filter(asker=player, asked=other).exists() or accept(player, other):
-        return
-    if other.quiet:
-        raise TakesNoRequests
-    try:
-        with transaction.atomic():
-            # Two requests at once are counted one after the other.
-            User.objects.select_for_update(no_key=True).get(pk=player.pk)
-            asked = Friendship.objects.filter(asker=player, accepted_at=None)
-            if asked.count() >= MOST_OPEN_ASKS:
-                raise TooMany
-            Friendship.objects.create(asker=player, asked=other)
-    except IntegrityError:  # both have asked at once, or the same form came twice
-        accept(player, other)
+    with transaction.atomic():
+        # Of two requests at once, from either side, the second finds the first.
+        if not hold(player, other):
+            raise MembersOnly
+        if Block.objects.filter(blocker=player, blocked=other).exists():
+            raise HasBlocked
+        if Friendship.objects.filter(asker=player, asked=other).exists() or accept(player, other):
+            return
+        if other.quiet:
+            raise TakesNoRequests
+        asked = Friendship.objects.filter(asker=player, accepted_at=None)
+        if asked.count() >= MOST_OPEN_ASKS:
+            raise TooMany
+        Friendship.objects.create(asker=player, asked=other)
 
 
 def accept(player: User, other: User) -> bool:
@@ -120,6 +118,8 @@ def block(player: User, other: User) -> None:
     if player.pk == other.pk or other.kind not in people:
         raise MembersOnly
     with transaction.atomic():
+        if not hold(player, other):
+            raise MembersOnly
         if Block.objects.filter(blocker=player).count() >= MOST_BLOCKS:
             raise TooMany
         Block.objects.get_or_create(blocker=player, blocked=other)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.contrib.auth import login
+from django.contrib.auth import SESSION_KEY, login
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
@@ -65,3 +65,14 @@ def keep_signed_in(request: HttpRequest, guest: User) -> None:
 def player_of(user: User | AnonymousUser) -> User | None:
     """Return the signed-in player or guest, or ``None`` for a visitor who has done nothing yet."""
     return user if isinstance(user, User) and user.is_active else None
+
+
+def became(request: HttpRequest) -> User | None:
+    """Return the member whom the guest that this browser knows has become elsewhere, if it has."""
+    key = str(request.session.get(SESSION_KEY, ""))
+    if not key.isdecimal():
+        return None
+    guests = User.objects.filter(pk=int(key), kind=User.Kind.GUEST)
+    merged = guests.filter(merged_into__kind=User.Kind.MEMBER, merged_into__is_active=True)
+    guest = merged.select_related("merged_into").first()
+    return guest.merged_into if guest else None

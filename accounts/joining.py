@@ -8,6 +8,8 @@ against the member's own (they were one person) it stays for good, and nobody ca
 from __future__ import annotations
 
 import logging
+import random
+import time
 import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from django.utils import timezone
 
 from .models import Block, Friendship, Mail, User
 from .names import made_up_name, skeleton_of
+from .relations import hold
 from .signals import guest_joined
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 KEPT_AFTER_MERGING = timedelta(days=1)
 """How long the row of a guest who has become somebody is looked after."""
+
+REQUESTS_LAST = timedelta(minutes=30)
+"""What a guest's last requests leave behind is there by then."""
 
 _ATTEMPTS = 3
 
@@ -65,6 +71,7 @@ def merge(guest: User, member: User) -> bool:
             if attempt == _ATTEMPTS:
                 raise
             logger.warning("a guest is merged again after a deadlock")
+            time.sleep(random.uniform(0.05, 0.2) * attempt)  # noqa: S311 - no secret
     raise AssertionError("not reached")
 
 
@@ -74,7 +81,8 @@ def _merge(guest: User, member: User) -> bool:
     found = {row.pk: row for row in rows.order_by("pk")}
     if guest.pk not in found or member.pk not in found:
         return False
-    if found[guest.pk].merged_into_id or not found[member.pk].is_member:
+    joined = found[member.pk]
+    if found[guest.pk].merged_into_id or not (joined.is_member and joined.is_active):
         return False
     mergeable = User.objects.filter(
         pk=guest.pk, kind=User.Kind.GUEST, is_active=True, merged_into=None
@@ -83,7 +91,7 @@ def _merge(guest: User, member: User) -> bool:
     if not mergeable.update(is_active=False, merged_into=member, seen_at=now, closes_at=None):
         return False
     User.objects.filter(takes_over=guest).update(takes_over=None)
-    _move(found[guest.pk], found[member.pk])
+    _move(found[guest.pk], joined)
     _settle_name(member, found[guest.pk])
     member.takes_over = None
     return True
@@ -92,25 +100,40 @@ def _merge(guest: User, member: User) -> bool:
 def finish_merges() -> int:
     """Move what merged guests' last requests left behind, and delete those of yesterday.
 
-    Returns how many were deleted. A guest who holds a seat that could not be moved stays.
+    Only those merged just now and those of yesterday are looked at. Returns how many were deleted.
+    A guest who holds a seat that could not be moved stays.
     """
-    deleted = 0
-    merged = User.objects.filter(kind=User.Kind.GUEST).exclude(merged_into=None)
-    fresh = merged.filter(seen_at__gte=timezone.now() - 7 * KEPT_AFTER_MERGING)
-    for guest in fresh.select_related("merged_into").order_by("pk"):
-        member = guest.merged_into
-        if member is None or not member.is_member:
-            continue
-        with transaction.atomic():
-            _move(guest, member)
-        if guest.seen_at < timezone.now() - KEPT_AFTER_MERGING:
-            try:
-                with transaction.atomic():
-                    guest.delete()
-                deleted += 1
-            except ProtectedError:
-                pass  # it sits where the member sits too
+    deleted, now = 0, timezone.now()
+    just_now = Q(seen_at__gte=now - REQUESTS_LAST)
+    yesterday = Q(seen_at__lt=now - KEPT_AFTER_MERGING, seen_at__gte=now - 7 * KEPT_AFTER_MERGING)
+    merged = User.objects.filter(
+        just_now | yesterday, kind=User.Kind.GUEST, merged_into__kind=User.Kind.MEMBER
+    )
+    for guest in merged.select_related("merged_into").order_by("pk"):
+        try:
+            deleted += _finish(guest, is_over=guest.seen_at < now - KEPT_AFTER_MERGING)
+        except Exception:
+            logger.exception("a merge could not be finished", extra={"guest": guest.pk})
     return deleted
+
+
+def _finish(guest: User, *, is_over: bool) -> bool:
+    """Move what is left of a merged guest; if that ``is_over``, return whether the row went."""
+    member = guest.merged_into
+    if member is None:
+        return False
+    with transaction.atomic():
+        hold(guest, member)
+        # Else it is being deleted, and the guest with it.
+        if User.objects.filter(pk=member.pk, kind=User.Kind.MEMBER, is_active=True).exists():
+            _move(guest, member)
+    if is_over:
+        try:
+            with transaction.atomic():
+                guest.delete()
+        except ProtectedError:
+            return False  # it sits where the member sits too
+    return is_over
 
 
 def _move(guest: User, member: User) -> None:
@@ -161,6 +184,12 @@ def waiting_name() -> str:
     No name that people can take has a bracket, so that it is nobody's.
     """
     return f"({uuid.uuid4().hex[:20]})"
+
+
+def settle_name(member: User) -> None:
+    """Give an account a name that waited for one of a guest who is somebody else's by now."""
+    if member.name.startswith("("):
+        _settle_name(member, None)
 
 
 def _settle_name(member: User, guest: User | None) -> None:

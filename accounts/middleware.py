@@ -6,9 +6,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpResponseNotAllowed
+from django.http import Http404, HttpResponseNotAllowed
 from django.utils.cache import add_never_cache_headers
 
+from basra_site import stale_forms
+
+from . import redirects
 from .guests import player_of
 from .models import User
 
@@ -51,6 +54,8 @@ class GuestsSignInMiddleware:
                 return HttpResponseNotAllowed(_METHODS)
             request.is_allauths = True  # type: ignore[attr-defined]
             hide_guest(request)
+            if not request.user.is_authenticated and stale_forms.typed(request):
+                raise Http404  # it tells what was typed; to sign in would be to forget it
         return None
 
     def process_template_response(
@@ -64,6 +69,9 @@ class GuestsSignInMiddleware:
                 response.status_code = HTTPStatus.NOT_FOUND
             elif request.method == "POST" and _is_refused(context):
                 response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+            wanted = context.get("redirect_field_value")
+            if wanted and not redirects.is_safe(request, wanted):  # it would not be gone to
+                context |= {"redirect_field_value": "", "redirect_field": ""}
         return response
 
 

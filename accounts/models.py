@@ -88,10 +88,14 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=Audience.EVERYBODY,
     )
     may_see = models.CharField(
-        gettext_lazy("Who may see my games and when I was here"),
+        gettext_lazy("Who may see my games on my page, and when I was here"),
         max_length=9,
         choices=Audience,
         default=Audience.EVERYBODY,
+        help_text=gettext_lazy(
+            "Whoever has the link of a game can look on, and sees who plays. The pages of those "
+            "you have played name you only to whom you choose here."
+        ),
     )
     quiet = models.BooleanField(
         gettext_lazy("Quiet mode"),
@@ -161,6 +165,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def is_computer(self) -> bool:
         return self.kind == self.Kind.COMPUTER
+
+    @property
+    def is_former(self) -> bool:
+        """Whether this is somebody whose account was deleted."""
+        return self.kind == self.Kind.FORMER
 
     @property
     def is_guest(self) -> bool:
@@ -272,7 +281,7 @@ class Quota(models.Model):
     """How often something was done in the present window; see ``accounts.quotas``."""
 
     key = models.CharField(max_length=160, primary_key=True)
-    window_began = models.DateTimeField()
+    ends_at = models.DateTimeField()
     used = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import unicodedata
 from typing import TYPE_CHECKING
@@ -34,10 +35,19 @@ _SECOND = (
 _RESERVED = frozenset(
     {
         "thecomputer", "computer", "basra", "basrateam", "admin", "administrator", "moderator",
-        "staff", "support", "you",
+        "staff", "support", "you", "null",
         "simsim", "ammsayed", "elusta", "سمسم", "عمسيد", "الاسطي",
+        "formerplayer", "deletedplayer", "لاعبسابق", "لاعبمحذوف",
     }
 )  # fmt: skip
+# In no word of a name: it would speak for the house, or for a site that one signs in by.
+_RESERVED_WORDS = frozenset(
+    {
+        "basra", "admin", "administrator", "moderator", "staff", "support", "system", "official",
+        "facebook", "google", "simsim", "الدعم", "الاداره", "المشرف", "سمسم",
+    }
+)  # fmt: skip
+_BETWEEN_WORDS = re.compile(r"[\s._'-]+")
 _LOOKS_LIKE = str.maketrans({one: look for look, those in ALIKE.items() for one in those})
 # Greek capitals that look like another Latin letter than their small ones.
 _CAPITALS = str.maketrans("ΝΗΥ", "NHY")
@@ -63,6 +73,8 @@ _INVISIBLE = frozenset(
 # As many as any language puts on one letter; more would run over the lines around the name.
 _MOST_MARKS = 3
 _ALLOWED_PUNCTUATION = frozenset("._-'")
+# Mail programs make a link of it.
+_DOT_INSIDE_A_WORD = re.compile(r"(?<=[^\s._'-])\.(?=[^\s._'-])")
 
 
 def made_up_name(digits: int = 3) -> str:
@@ -76,7 +88,7 @@ def clean_name(text: str) -> str:
 
     Compatibility-composed (NFKC), single spaces, 1 to 24 characters, only letters, marks, digits
     and ``. _ - '``; no control, direction or invisible characters; at least one letter or digit;
-    marks on letters only, and not in heaps.
+    marks on letters only, and not in heaps; no dot inside a word, as a web address has.
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split(" ")).strip()
     name = " ".join(part for part in name.split(" ") if part)
@@ -90,7 +102,10 @@ def clean_name(text: str) -> str:
         raise ValidationError(
             _("A name is made of letters, digits, spaces and the signs . _ - ' only.")
         )
-    if skeleton_of(name) in _OF_THE_HOUSE:
+    if _DOT_INSIDE_A_WORD.search(name):
+        raise ValidationError(_("Please put a space after a dot: a name is no web address."))
+    words = {skeleton_of(word) for word in _BETWEEN_WORDS.split(name) if word}
+    if skeleton_of(name) in _OF_THE_HOUSE or words & _WORDS_OF_THE_HOUSE:
         raise ValidationError(_("This name is the house's own. Please take another."))
     if not _in_one_writing_system(name):
         raise ValidationError(_("A name is written in one alphabet."))
@@ -119,6 +134,7 @@ def _is_more_than_ornament(character: str) -> bool:
 
 
 _OF_THE_HOUSE = frozenset(map(skeleton_of, _RESERVED))
+_WORDS_OF_THE_HOUSE = frozenset(map(skeleton_of, _RESERVED_WORDS))
 
 
 def _in_one_writing_system(name: str) -> bool:
@@ -190,7 +206,7 @@ def suggest(text: str) -> str:
     """
     composed = unicodedata.normalize("NFKC", text)
     kept = "".join(one if _may_stand_in_a_name(one) else " " for one in composed)
-    stem = " ".join(kept.split())
+    stem = " ".join(_DOT_INSIDE_A_WORD.sub(" ", kept).split())
     for number in ("", *(f" {n}" for n in range(2, 10))):
         shortened = stem[: MAX_LENGTH - len(number)].strip() + number
         try:

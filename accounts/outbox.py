@@ -123,8 +123,10 @@ def _ring(mail_id: int) -> None:
 
 def deliver(mail_id: int) -> None:
     """Send one mail if its time has come and nobody else is at it."""
-    with suppress(CannotConnect):
+    try:
         _deliver(mail_id, _new_connection())
+    except CannotConnect as error:
+        _nobody_answers(error)
 
 
 def sweep() -> int:
@@ -144,11 +146,16 @@ def sweep() -> int:
                     return sent
                 seen.add(mail_id)
                 sent += _deliver(mail_id, connection, stays_open=True)
-    except CannotConnect:
-        pass  # the others need not try the same
+    except CannotConnect as error:
+        _nobody_answers(error)  # the others need not try the same
     finally:
         _close(connection)
     return sent
+
+
+def _nobody_answers(error: CannotConnect) -> None:
+    """The mails stay as they are: beat tries again until their time is over."""
+    logger.warning("the mail server does not answer", extra={"why": str(error)})
 
 
 def _due(seen: set[int]) -> list[int]:
@@ -174,31 +181,34 @@ def _put_away() -> None:
 
 
 def _deliver(mail_id: int, connection: BaseEmailBackend, *, stays_open: bool = False) -> bool:
-    """Send one mail; return whether it has left. Raises ``CannotConnect``."""
-    mail = _reserved(mail_id)
-    if mail is None:
-        return False
+    """Send one mail; return whether it has left.
+
+    Raises ``CannotConnect``, however often and at the cost of no attempt.
+    """
     try:
         _open(connection)
-        message = _claimed(mail)
-        if message is None:
-            return False
-        return _hand_over(mail, message, connection)
-    except CannotConnect as error:
-        _failed(mail, str(error))
-        raise
-    except Exception as error:
-        # Whatever is wrong with one mail, the others are sent. Nothing of it has left.
-        logger.exception("a mail could not be written", extra={"kind": mail.kind})
-        _failed(mail, type(error).__name__)
-        return False
+        mail = _reserved(mail_id)
+        return mail is not None and _attempted(mail, connection)
     finally:
         if not stays_open:
             _close(connection)
 
 
+def _attempted(mail: Mail, connection: BaseEmailBackend) -> bool:
+    try:
+        message = _claimed(mail)
+        if message is None:
+            return False
+        return _hand_over(mail, message, connection)
+    except Exception as error:
+        # Whatever is wrong with one mail, the others are sent. Nothing of it has left.
+        logger.exception("a mail could not be written", extra={"kind": mail.kind})
+        _failed(mail, type(error).__name__)
+        return False
+
+
 def _reserved(mail_id: int) -> Mail | None:
-    """Count an attempt before anything is tried; the next one comes after a pause.
+    """Count an attempt before anything is written; the next one comes after a pause.
 
     So even a mail that kills its worker is not tried for ever. Of two workers at once one goes on.
     """
@@ -350,7 +360,7 @@ def _new_connection() -> BaseEmailBackend:
 
 
 def _open(connection: BaseEmailBackend) -> None:
-    """Be connected, before a mail is claimed: a server that is away then costs nothing."""
+    """Be connected, before an attempt is counted: a server that is away then costs nothing."""
     try:
         if not connection.open() and isinstance(connection, SmtpBackend):
             _ask_whether_it_is_there(connection)

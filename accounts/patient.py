@@ -20,6 +20,7 @@ class Patient(requests.Session):
     """Asks another site, for as long as a page can wait and no longer, and reads no endless answer.
 
     All that is asked for one page shares ``SECONDS_FOR_A_SIGN_IN``. Redirects are not followed.
+    The page's request keeps the last answer as ``another_site_said``.
     """
 
     def request(self, method: Any, url: Any, *args: Any, **how: Any) -> Any:
@@ -49,6 +50,8 @@ class Patient(requests.Session):
             raise requests.Timeout("no answer in time") from None
         if isinstance(answer, Exception):
             raise answer
+        if context.request is not None:
+            context.request.another_site_said = answer
         return answer
 
 

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from . import addresses, closing, exporting, retention
+from . import addresses, closing, exporting, redirects, retention
 from .guests import player_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def _operator() -> dict[str, Any]:
 @_whoever_it_really_is
 def export(request: HttpRequest) -> HttpResponse:
     """Ask for a file with everything that is stored of me, and see whether it is there."""
-    player = _player(request)
+    player = player_of(request.user)
+    if player is None:
+        return redirects.sign_in_first(request)
     if request.method == "POST":
         try:
             exporting.ask(player)
@@ -132,7 +134,9 @@ def export_file(request: HttpRequest) -> HttpResponse:
 @_whoever_it_really_is
 def close(request: HttpRequest) -> HttpResponse:
     """Say what deleting the account means, and let it be deleted when seven days are over."""
-    player = _player(request)
+    player = player_of(request.user)
+    if player is None:
+        return redirects.sign_in_first(request)
     if request.method == "POST":
         try:
             closing.ask_to_close(player)

@@ -11,14 +11,22 @@ from django.db.models.functions import Now
 
 from .models import Quota
 
+EVER = timedelta(days=400)
+"""How long is counted what has no window."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most ``most`` times within ``window`` of the first of them; without a window, ever."""
+    """At most ``most`` times within ``window`` of the first of them; ``None``: ``EVER``."""
 
     key: str
     most: int
     window: timedelta | None
+
+    @property
+    def lasts(self) -> timedelta:
+        """How long is counted from the first time on."""
+        return self.window or EVER
 
 
 def take(*limits: Limit) -> bool:
@@ -37,9 +45,7 @@ def take(*limits: Limit) -> bool:
 
 def used(limit: Limit) -> int:
     """Return how often it was done in the present window."""
-    rows = Quota.objects.filter(key=limit.key)
-    if limit.window is not None:
-        rows = rows.filter(window_began__gt=Now() - limit.window)
+    rows = Quota.objects.filter(key=limit.key, ends_at__gt=Now())
     return rows.values_list("used", flat=True).first() or 0
 
 
@@ -52,10 +58,12 @@ def _take(limit: Limit) -> bool:
     if limit.most < 1:
         return False
     row = Quota.objects.filter(key=limit.key)
-    fresh = Quota(key=limit.key, window_began=Now(), used=0)
+    fresh = Quota(key=limit.key, ends_at=Now() + limit.lasts, used=0)
     Quota.objects.bulk_create([fresh], ignore_conflicts=True)
-    if limit.window is not None:
-        over = row.filter(window_began__lte=Now() - limit.window)
-        if over.update(window_began=Now(), used=1):
-            return True
-    return bool(row.filter(used__lt=limit.most).update(used=F("used") + 1))
+    over = row.filter(ends_at__lte=Now())
+    if over.update(ends_at=Now() + limit.lasts, used=1):
+        return True
+    if row.filter(used__lt=limit.most).update(used=F("used") + 1):
+        return True
+    # What is over is deleted too: at this very moment, if there is no row.
+    return not row.exists() and _take(limit)

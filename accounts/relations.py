@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
+def hold(*players: User) -> bool:
+    """Let nobody else change who these people are until the transaction ends.
+
+    Returns whether all of them are still here: their accounts neither deleted nor being deleted,
+    and no guest who has become somebody. Everything that brings two people together asks this
+    first, so that everybody waits in one order: people by key, then challenges, then games.
+    Computers are not held: they stay, and everybody would wait for them.
+    """
+    keys = {player.pk for player in players if not player.is_computer}
+    # Without the key: rows that name these players need not wait.
+    rows = User.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    return sum(rows.values_list("is_active", flat=True)) == len(keys)
+
+
 def between(a: User, b: User) -> Q:
     """Return the condition that a friendship, asked for or made, is the one of these two."""
     return Q(asker=a, asked=b) | Q(asker=b, asked=a)
@@ -47,6 +61,13 @@ def is_parted(player: User, column: str) -> Exists:
     return Exists(
         Block.objects.filter(Q(blocker=player, blocked=other) | Q(blocker=other, blocked=player))
     )
+
+
+def is_friend_of(player: User, column: str) -> Exists:
+    """Return an expression: whether ``player`` and the user in ``column`` are friends."""
+    other = OuterRef(column)
+    both = Q(asker=player, asked=other) | Q(asker=other, asked=player)
+    return Exists(Friendship.objects.filter(both, accepted_at__isnull=False))
 
 
 def friends_of(player: User) -> QuerySet[User]:
@@ -89,7 +110,8 @@ def may_challenge(who: User | None, whom: User) -> bool:
 def may_see(who: User | None, whom: User) -> bool:
     """Return whether ``who`` may see the games of ``whom``, and when ``whom`` was here.
 
-    A visitor (``None``) sees what everybody may. For presence ask ``may_see_presence``.
+    A visitor (``None``) sees what everybody may, and so does whom a block parts from ``whom``:
+    whoever signs out must not see more. For presence ask ``may_see_presence``.
     """
     if who is not None and who.pk == whom.pk:
         return True
@@ -97,9 +119,9 @@ def may_see(who: User | None, whom: User) -> bool:
         return False
     if whom.is_computer:
         return True
-    if who is None:
+    if who is None or is_blocked(who, whom):
         return whom.may_see == User.Audience.EVERYBODY
-    return not is_blocked(who, whom) and _is_in(whom.may_see, who, whom)
+    return _is_in(whom.may_see, who, whom)
 
 
 def may_see_presence(who: User | None, whom: User) -> bool:

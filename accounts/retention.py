@@ -41,8 +41,6 @@ NOTICE_COMES_BEFORE = timedelta(days=30)
 """An idle account is deleted no earlier than this after its notice."""
 FACEBOOK_REQUEST_IS_KEPT = timedelta(days=90)
 EXPORT_IS_LISTED = timedelta(days=30)
-QUOTA_IS_KEPT = timedelta(days=400)
-"""Longer than any window that is counted in."""
 OFFERS_ARE_GONE_AFTER = timedelta(days=60)
 """Where no game came of them; longer than they are kept."""
 _ACCOUNTS_A_RUN = 200
@@ -66,7 +64,7 @@ KEPT = (
         _("so that you and the people you play with find each other"),
         _(
             "until you delete it; 7 days if its address is never confirmed; 24 months after your "
-            "last visit, with a notice a month before if there is a confirmed address"
+            "last visit, but not before a month after a notice if there is a confirmed address"
         ),
         ("accounts.User", "accounts.User_groups", "accounts.User_user_permissions"),
     ),
@@ -246,10 +244,15 @@ def forget_unconfirmed() -> int:
 
 
 def tell_idle() -> int:
-    """Mail those who were away for 23 months that their account will be deleted."""
+    """Mail those who were away for 23 months that their account will be deleted.
+
+    A notice that could not be sent is written again a month later.
+    """
     idle = _idle(IDLE_NOTICE_AFTER).filter(_has_address(verified=True), closes_at=None)
+    lately = Q(created_at__gt=_before(NOTICE_COMES_BEFORE))
+    untold = idle.exclude(_notice(~Q(state=Mail.State.DEAD) | lately))
     told = 0
-    for user in idle.exclude(_notice(())).order_by("seen_at")[:_NOTICES_A_RUN]:
+    for user in untold.order_by("seen_at")[:_NOTICES_A_RUN]:
         for address in addresses.confirmed_addresses(user)[:1]:
             with transaction.atomic():
                 told += 1 if _put_notice(user, address) else 0
@@ -259,7 +262,7 @@ def tell_idle() -> int:
 def _put_notice(user: User, address: str) -> Mail | None:
     return outbox.put(
         kind="idle",
-        key=f"idle {user.pk} {user.seen_at.isoformat()}",
+        key=f"idle {user.pk} {user.seen_at.isoformat()} {timezone.now():%Y-%m-%d}",
         address=address,
         user=user,
         content={"seen_at": user.seen_at.isoformat()},
@@ -272,7 +275,8 @@ def forget_idle() -> int:
 
     Who cannot be written to, having no confirmed address, gets none.
     """
-    told = _notice([Mail.State.SENT, Mail.State.UNKNOWN, Mail.State.DEAD])
+    left = Q(state__in=[Mail.State.SENT, Mail.State.UNKNOWN])
+    told = _notice(left & Q(ended_at__lt=_before(NOTICE_COMES_BEFORE)))
     idle = _idle(IDLE_STAYS_FOR).filter(told | ~_has_address(verified=True))
     return closing.close_all(idle, _ACCOUNTS_A_RUN)
 
@@ -288,13 +292,11 @@ def _idle(for_so_long: timedelta) -> QuerySet[User]:
     )
 
 
-def _notice(ended: list[str] | tuple[str, ...]) -> Q:
-    """The condition that the notice since the last visit was written: a month ago, where asked."""
+def _notice(such: Q) -> Q:
+    """The condition that there is such a notice since the last visit."""
     notices = Mail.objects.filter(
-        user=OuterRef("pk"), kind="idle", created_at__gt=OuterRef("seen_at")
+        such, user=OuterRef("pk"), kind="idle", created_at__gt=OuterRef("seen_at")
     )
-    if ended:
-        notices = notices.filter(state__in=ended, ended_at__lt=timezone.now() - NOTICE_COMES_BEFORE)
     return Q(Exists(notices))
 
 
@@ -314,7 +316,7 @@ def drop_old_rows() -> None:
     RetiredName.objects.filter(until__lte=Now()).delete()
     FacebookRequest.objects.filter(received_at__lt=_before(FACEBOOK_REQUEST_IS_KEPT)).delete()
     DataExport.objects.filter(asked_at__lt=_before(EXPORT_IS_LISTED)).delete()
-    Quota.objects.filter(window_began__lt=_before(QUOTA_IS_KEPT)).delete()
+    Quota.objects.filter(ends_at__lte=Now()).delete()
 
 
 def drop_dead_sign_ins() -> None:

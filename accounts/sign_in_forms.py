@@ -5,9 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from allauth.account.fields import PasswordField
 from allauth.account.forms import LoginForm as AllauthLoginForm
+from allauth.account.forms import RequestLoginCodeForm as AllauthRequestLoginCodeForm
+from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.account.internal.templatekit import get_entrance_context_data
+from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
 from allauth.mfa.webauthn.forms import (
@@ -63,7 +67,13 @@ class SignupForm(NameInSignup, AllauthSignupForm):
     """Address, name and password. The answer is the same whether the address is known or not."""
 
     account_already_exists: bool
+    hashed_password = ""
     field_order = ("email", "name", "password1")
+
+    def validate_unique_email(self, value: str) -> str:
+        """Take any address; whether there is an account with it shows in the mail alone."""
+        self.account_already_exists = signing_in.account_of(value) is not None
+        return value
 
     def clean(self) -> dict[str, Any]:
         """Take the form that has just made an account, sent again, for what it is."""
@@ -79,8 +89,9 @@ class SignupForm(NameInSignup, AllauthSignupForm):
 
         Of any number of forms at once one gets the name, and one the address.
         """
+        # Here, and not while others wait to write; it takes as long where no account is made.
+        self.hashed_password = make_password(self.cleaned_data.pop("password1"))
         if self.account_already_exists:
-            make_password(self.cleaned_data["password1"])  # takes the time that an account takes
             if not is_own_name(self.cleaned_data["name"], guest_of(request)):
                 signing_in.as_if_waiting(self.cleaned_data["email"], self.cleaned_data["name"])
             return self._as_if_made(request)
@@ -97,6 +108,15 @@ class SignupForm(NameInSignup, AllauthSignupForm):
                     break
         self.add_error("name", SettingsForm.name_taken())
         return None, self._again(request)
+
+    def save(self, request: HttpRequest) -> User:
+        """Make the account, with its address though somebody else may want to change to that."""
+        user: User = super().save(request)
+        address, _made = EmailAddress.objects.get_or_create(
+            user=user, email=user.email, defaults={"primary": True}
+        )
+        EmailAddress.objects.fill_cache_for_user(user, [address])
+        return user
 
     def _as_if_made(self, request: HttpRequest) -> tuple[User | None, Any]:
         made: tuple[User | None, Any] = super().try_save(request)
@@ -119,6 +139,36 @@ class LoginForm(AllauthLoginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"].help_text = ""
+
+
+class RequestLoginCodeForm(AllauthRequestLoginCodeForm):
+    """The address that a code is mailed to."""
+
+    def clean_email(self) -> str:
+        """Find the account whose address it is, and none that only wants it."""
+        address: str = super().clean_email()
+        account = signing_in.account_of(address)
+        self._user = account if account is not None and account.is_active else None
+        return address
+
+
+class ResetPasswordForm(AllauthResetPasswordForm):
+    """The address that a link to a new password is mailed to."""
+
+    def clean_email(self) -> str:
+        """Find the account whose address it is, and none that only wants it."""
+        address: str = super().clean_email()
+        account = signing_in.account_of(address)
+        self.users = [account] if account is not None and account.is_active else []
+        return address
+
+
+class PasswordOfSignUpForm(forms.Form):
+    """The password that was chosen at sign-up, asked for where its mail is opened elsewhere."""
+
+    password = PasswordField(
+        label=gettext_lazy("The password that you chose"), autocomplete="current-password"
+    )
 
 
 class _FromAnyBrowser(forms.Form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from allauth.urls import build_provider_urlpatterns
 from django.urls import URLPattern, URLResolver, include, path
 
-from . import social_views, two_factors
+from . import confirming, social_views, two_factors
 
 
 def _other_sites() -> list[URLPattern]:
@@ -30,9 +30,10 @@ def _other_sites() -> list[URLPattern]:
     ]
 
 
+# Of those at one address the first is taken.
 urlpatterns = [
+    path("confirm-email/<str:key>/", confirming.confirm_email, name="account_confirm_email"),
     path("", include("allauth.account.urls")),
-    # The first that fits is taken.
     path(
         "2fa/webauthn/keys/<int:pk>/remove/", two_factors.remove_passkey, name="mfa_remove_webauthn"
     ),

@@ -7,7 +7,9 @@ import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -36,6 +38,30 @@ def pending_username(address: str) -> str:
     The database has it once: a form that is sent twice at once makes one account.
     """
     return PENDING + hashlib.sha256(address.lower().encode()).hexdigest()
+
+
+def account_of(address: str) -> User | None:
+    """Return whose address it is: who has confirmed it, or else the account that waits for that.
+
+    An address that a member only wants to change to is nobody's: else whoever asks for a code or
+    a new password with it would get into the account of somebody else.
+    """
+    address = address.lower()
+    claims = EmailAddress.objects.filter(email=address).filter(
+        Q(verified=True) | Q(user__username=pending_username(address))
+    )
+    claim = claims.select_related("user").order_by("-verified").first()
+    return claim.user if claim else None
+
+
+def is_waiting(account: User) -> bool:
+    """Return whether an account waits for its address to be confirmed."""
+    return account.username.startswith(PENDING)
+
+
+def is_confirmed(address: str) -> bool:
+    """Return whether somebody has an account with this address and has confirmed it."""
+    return bool(EmailAddress.objects.is_verified(address))
 
 
 def as_if_waiting(address: str, name: str) -> None:
@@ -71,9 +97,9 @@ def on_email_confirmed(*, request: HttpRequest, email_address: Any, **_signal: A
     """
     member: User = email_address.user
     with transaction.atomic():
-        if member.username.startswith(PENDING):
+        if is_waiting(member):
             member.username = member_username()
-            if _came_by_a_code(request):
+            if _came_by_a_code(request) or getattr(request, "forgets_password", False):
                 # The password may be somebody else's, who signed up with this address.
                 member.set_unusable_password()
             member.save(update_fields=["username", "password"])
@@ -94,9 +120,10 @@ def on_password_reset(*, request: HttpRequest, user: User, **_signal: Any) -> No
     the other does not know.
     """
     from allauth.account.internal.flows.email_verification import verify_email
-    from allauth.account.models import EmailAddress
 
-    addresses = list(EmailAddress.objects.filter(user=user)[:2])
-    if len(addresses) == 1 and not addresses[0].verified:
-        addresses[0].user = user  # the instance that will be signed in
-        verify_email(request, addresses[0])
+    if not is_waiting(user):
+        return
+    address = EmailAddress.objects.filter(user=user, verified=False).first()
+    if address is not None:
+        address.user = user  # the instance that will be signed in
+        verify_email(request, address)

@@ -1,4 +1,4 @@
-"""The forms of signing in, when their page was open too long; see ``basra_site.stale_forms``."""
+"""The forms of accounts that are not taken as they come; see ``basra_site.stale_forms``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from allauth.account.views import LoginView, PasswordResetView, RequestLoginCodeView, SignupView
 from django.shortcuts import render
 
-from basra_site.stale_forms import shown_again
+from basra_site.stale_forms import shown_again, told_again
 
 from .middleware import hide_guest
 
@@ -24,9 +24,17 @@ _VIEWS: dict[str, Any] = {
 # Never a password.
 _TYPED = ("email", "login", "name")
 
+told_again(
+    {
+        "accounts:settings": ("name",),
+        "accounts:friends": ("name",),
+        "account_email": ("email",),
+    }
+)
+
 
 @shown_again(*_VIEWS)
-def again(request: HttpRequest) -> HttpResponse | None:
+def again(request: HttpRequest, sentence: str, status: HTTPStatus) -> HttpResponse | None:
     """Show the form with the address and the name that were typed."""
     match = request.resolver_match
     if match is None:
@@ -37,5 +45,6 @@ def again(request: HttpRequest) -> HttpResponse | None:
     view.setup(request)
     typed = {name: request.POST[name] for name in _TYPED if name in request.POST}
     form = view.get_form_class()(initial=typed)
-    context = {**view.get_context_data(form=form), "stale": True}
-    return render(request, view.template_name, context, status=HTTPStatus.FORBIDDEN)
+    context = {**view.get_context_data(form=form), "stale": sentence}
+    context["too_often"] = status == HTTPStatus.TOO_MANY_REQUESTS
+    return render(request, view.template_name, context, status=status)

@@ -6,6 +6,9 @@ from celery import shared_task
 
 from . import closing, exporting, joining, outbox, retention
 
+# Less than the time after which a broker rings again for what has not ended.
+_A_SWEEP_LASTS = 5 * 60  # seconds
+
 
 @shared_task
 def deliver_mail(mail_id: int) -> None:
@@ -25,7 +28,7 @@ def make_export(export_id: int) -> None:
     exporting.make(export_id)
 
 
-@shared_task
+@shared_task(time_limit=_A_SWEEP_LASTS)
 def look_after_data() -> None:
     """Ring for files that nobody was rung for, and delete what is due. Beat rings every 10 min."""
     exporting.ring_for_waiting()
@@ -34,7 +37,7 @@ def look_after_data() -> None:
     joining.finish_merges()
 
 
-@shared_task
+@shared_task(time_limit=_A_SWEEP_LASTS)
 def keep_time_limits() -> None:
     """Delete what has had its time. Beat rings every hour."""
     retention.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from . import friends as services
+from . import redirects
 from .addresses import has_confirmed_one
 from .facebook import friends_who_play
 from .forms import FriendForm, SettingsForm
@@ -25,16 +27,17 @@ from .models import Friendship, User
 from .presence import how_lately
 from .relations import asks_of, friends_of
 
+_PEOPLE_ON_A_PAGE = 50
+_PAGE = re.compile("[1-9][0-9]{0,2}", re.ASCII)
+
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
-    """Show and change my name and settings. A visitor has none yet and is sent home."""
+    """Show and change my name and settings."""
     player = player_of(request.user)
     if player is None:
-        if request.method == "POST":
-            raise Http404  # it says that this browser is not known any more
-        return redirect("games:home")
+        return redirects.sign_in_first(request)
     # A form writes into what it is given, and the page must not show what was refused.
     form = SettingsForm(request.POST or None, instance=copy.copy(player))
     status = HTTPStatus.OK
@@ -46,6 +49,7 @@ def settings(request: HttpRequest) -> HttpResponse:
             except IntegrityError:  # somebody took it between the check and the save
                 form.add_error("name", form.name_taken())
             else:
+                messages.success(request, _("Saved."))
                 return redirect("games:home")
         status = HTTPStatus.UNPROCESSABLE_ENTITY
     context = {
@@ -62,11 +66,12 @@ def friends(request: HttpRequest) -> HttpResponse:
     """My friends, who asks for it, whom I have blocked; a form asks the player of a name."""
     player = player_of(request.user)
     if player is None:
-        if request.method == "POST":
-            raise Http404
-        return redirect("account_login")
+        return redirects.sign_in_first(request)
     if request.method != "POST":
-        return _friends(request, player, FriendForm())
+        page = request.GET.get("page", "1")
+        if not _PAGE.fullmatch(page):
+            raise Http404
+        return _friends(request, player, FriendForm(), page=int(page))
     form = FriendForm(request.POST)
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     if form.is_valid():
@@ -85,18 +90,28 @@ def friends(request: HttpRequest) -> HttpResponse:
 
 
 def _friends(
-    request: HttpRequest, player: User, form: FriendForm, status: int = HTTPStatus.OK
+    request: HttpRequest,
+    player: User,
+    form: FriendForm,
+    status: int = HTTPStatus.OK,
+    page: int = 1,
 ) -> HttpResponse:
+    """Show a page of each list: all of them are turned over together."""
+    shown = slice((page - 1) * _PEOPLE_ON_A_PAGE, page * _PEOPLE_ON_A_PAGE + 1)
     asked = Friendship.objects.filter(asker=player, accepted_at=None).select_related("asked")
-    blocks = player.blocks_made.select_related("blocked").order_by("-at")
+    blocks = player.blocks_made.select_related("blocked").order_by("-at", "pk")
+    lists: dict[str, list[Any]] = {
+        # Friends see what everybody or friends may; who has blocked the other is none.
+        "friends": [(one, _presence(one)) for one in friends_of(player)[shown]],
+        "asks": [row.asker for row in asks_of(player).select_related("asker")[shown]],
+        "asked": [row.asked for row in asked.order_by("-asked_at", "pk")[shown]],
+        "blocked": [row.blocked for row in blocks[shown]],
+    }
     context = {
         "form": form,
         "player": player,
-        # Friends see what everybody or friends may; who has blocked the other is none.
-        "friends": [(one, _presence(one)) for one in friends_of(player)],
-        "asks": [row.asker for row in asks_of(player).select_related("asker")],
-        "asked": [row.asked for row in asked.order_by("-asked_at")],
-        "blocked": [row.blocked for row in blocks],
+        **{name: people[:_PEOPLE_ON_A_PAGE] for name, people in lists.items()},
+        "further": page + 1 if max(map(len, lists.values())) > _PEOPLE_ON_A_PAGE else None,
         "on_facebook": friends_who_play(request),
     }
     return render(request, "accounts/friends.html", context, status=status)

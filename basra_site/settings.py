@@ -230,6 +230,8 @@ ACCOUNT_LOGIN_BY_CODE_SUPPORTS_RESEND = True
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_FORMS = {
     "login": "accounts.sign_in_forms.LoginForm",
+    "request_login_code": "accounts.sign_in_forms.RequestLoginCodeForm",
+    "reset_password": "accounts.sign_in_forms.ResetPasswordForm",
     "signup": "accounts.sign_in_forms.SignupForm",
 }
 ACCOUNT_USER_DISPLAY = "accounts.account_mails.shown_name"
@@ -264,7 +266,10 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
 # Who comes from another site can play without an address, and without mail.
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_EMAIL_VERIFICATION = "optional"
-SOCIALACCOUNT_FORMS = {"signup": "accounts.first_sign_in.FirstSignInForm"}
+SOCIALACCOUNT_FORMS = {
+    "disconnect": "accounts.another_site.UnlinkForm",
+    "signup": "accounts.first_sign_in.FirstSignInForm",
+}
 _providers = providers_from_environment(env, development=DEVELOPMENT)
 SOCIALACCOUNT_PROVIDERS = _providers.settings
 INSTALLED_APPS += _providers.apps

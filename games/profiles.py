@@ -9,12 +9,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Case, Count, Q, Value, When
 from django.utils.translation import gettext as _
 
 from accounts.models import Block, Friendship, User
 from accounts.presence import how_lately
-from accounts.relations import between, may_challenge, may_see, may_see_presence
+from accounts.relations import between, is_friend_of, may_challenge, may_see, may_see_presence
 
 from . import selectors, wording
 from .engine import Pair, Reason, Seat
@@ -111,7 +111,7 @@ def profile_of(player: User, viewer: User | None) -> Profile:
         presence=how_lately(player) if may_see_presence(viewer, player) else "",
         reply_time=_reply_time(player) if shown and not player.is_computer else "",
         figures=_figures(player) if shown else None,
-        games=_games(player) if shown and not player.is_computer else (),
+        games=_games(player, viewer) if shown and not player.is_computer else (),
     )
 
 
@@ -184,10 +184,15 @@ def _record(player: User, viewer: User) -> str:
     return wording.record_sentence(player.shown_name, won, lost, drawn)
 
 
-def _games(player: User) -> tuple[ListedGame, ...]:
+def _games(player: User, viewer: User | None) -> tuple[ListedGame, ...]:
     games = _with_people(player).select_related("player_a", "player_b").defer("hidden")
+    is_friend: Case | Value = Value(False)
+    if viewer is not None:
+        of_b = When(player_a=player, then=is_friend_of(viewer, "player_b"))
+        is_friend = Case(of_b, default=is_friend_of(viewer, "player_a"))
     listed = []
-    for game in games.order_by("-finished_at", "pk")[:GAMES_ON_A_PAGE]:
+    latest = games.annotate(with_a_friend=is_friend).order_by("-finished_at", "pk")
+    for game in latest[:GAMES_ON_A_PAGE]:
         seat = game.seat_of(player)
         try:
             outcome, totals = outcome_of(game), public_standing(game).totals
@@ -196,11 +201,15 @@ def _games(player: User) -> tuple[ListedGame, ...]:
             continue
         if outcome is None or game.finished_at is None:
             continue
-        names = Pair(game.player_a.shown_name, game.player_b.shown_name)
+        opponent = game.player(seat.other)
+        name = opponent.shown_name
+        if viewer not in (player, opponent) and not _shows(opponent, game.with_a_friend):
+            name = _("a player")
+        names = Pair(name, player.shown_name) if seat is Seat.B else Pair(player.shown_name, name)
         listed.append(
             ListedGame(
                 game_id=game.pk,
-                opponent=names[seat.other],
+                opponent=name,
                 result=wording.outcome_told(outcome, names),
                 totals=f"{totals[seat]} : {totals[seat.other]}",
                 terms=terms,
@@ -208,6 +217,15 @@ def _games(player: User) -> tuple[ListedGame, ...]:
             )
         )
     return tuple(listed)
+
+
+def _shows(opponent: User, is_friend: bool) -> bool:
+    """As ``may_see`` says, of somebody who is loaded already; a block leaves no friends."""
+    if opponent.kind == User.Kind.FORMER:
+        return True  # under no name of their own
+    if opponent.may_see == User.Audience.FRIENDS:
+        return is_friend
+    return opponent.may_see == User.Audience.EVERYBODY
 
 
 def _reply_time(player: User) -> str:

@@ -38,6 +38,7 @@ FINISHED_GAMES_ON_A_PAGE = 20
 CHALLENGES_IN_THE_LIST = 50
 MOST_LISTED_CHALLENGES = 3  # of one player: the open table is everybody's
 MOST_OPEN_GAMES = 50  # about, that one can have: the list shows them all
+MOST_OFFERS_AT_HOME = 2 * MOST_OPEN_GAMES  # by the player and to the player
 CHALLENGE_LASTS = timedelta(days=14)
 CHALLENGE_IS_KEPT = timedelta(days=30)
 """After its end, where no game came of it."""
@@ -238,8 +239,12 @@ def _page_of[Row: Model](rows: QuerySet[Row], page: int, size: int) -> tuple[lis
 
 
 def waiting_challenges(player: User) -> list[Challenge]:
-    """Return what was offered to ``player`` and what ``player`` offers, the newest first."""
-    return list(_challenges().filter(WAITING, _between(player)).order_by("-created_at", "pk"))
+    """Return what was offered to ``player`` and what ``player`` offers, the newest first.
+
+    As many as there can be, about; what came first is at least asked for by *Next*.
+    """
+    waiting = _challenges().filter(WAITING, _between(player)).order_by("-created_at", "pk")
+    return list(waiting[:MOST_OFFERS_AT_HOME])
 
 
 def count_commitments(player: User, but: Challenge | None = None) -> int:

@@ -112,6 +112,7 @@ class PlayerBox:
     label: str
     page: UUID  # the player's public id
     is_me: bool
+    is_former: bool  # somebody whose account was deleted
     level: str  # of a computer player
     to_play: bool
     deals: bool
@@ -546,6 +547,7 @@ def _player_box(game: Game, view: SeatView, seat: Seat) -> PlayerBox:
         page=player.public_id,
         label=_("You") if seat is view.seat else wording.isolated_name(player.shown_name),
         is_me=seat is view.seat,
+        is_former=player.is_former,
         level=player.level,
         to_play=game.turn == seat,
         deals=view.dealer is seat,

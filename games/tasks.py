@@ -31,5 +31,6 @@ def finish_computer_replies() -> None:
 
 @shared_task
 def close_challenges() -> None:
-    """Expire and withdraw the offers to play that nobody waits for. Beat rings every 5 min."""
+    """End the offers and games that nobody waits for. Beat rings every 5 min."""
     services.close_challenges()
+    services.end_what_was_left()

@@ -11,9 +11,16 @@ from django.db import migrations, models
 
 
 def give_everybody_an_id(apps: Any, schema_editor: Any) -> None:
-    users = apps.get_model("accounts", "User").objects.using(schema_editor.connection.alias)
-    for user in users.only("pk").iterator():
-        users.filter(pk=user.pk).update(public_id=uuid.uuid4())
+    connection = schema_editor.connection
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("UPDATE accounts_user SET public_id = gen_random_uuid()")
+            return
+        users = apps.get_model("accounts", "User").objects.using(connection.alias)
+        cursor.executemany(
+            "UPDATE accounts_user SET public_id = %s WHERE id = %s",
+            [(uuid.uuid4().hex, key) for key in users.values_list("pk", flat=True)],
+        )
 
 
 class Migration(migrations.Migration):
@@ -26,7 +33,7 @@ class Migration(migrations.Migration):
             name="Quota",
             fields=[
                 ("key", models.CharField(max_length=160, primary_key=True, serialize=False)),
-                ("window_began", models.DateTimeField()),
+                ("ends_at", models.DateTimeField()),
                 ("used", models.PositiveIntegerField(default=0)),
             ],
         ),

@@ -29,6 +29,7 @@ from .ending import (
     offer_to_cancel,
     resign,
 )
+from .leaving import end_what_was_left
 from .playing import computer_reply, dismiss_summary, play_card
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "decline_challenge",
     "decline_to_cancel",
     "dismiss_summary",
+    "end_what_was_left",
     "make_challenge",
     "may_be_aborted",
     "offer_rematch",

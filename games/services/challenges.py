@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from accounts import quotas
 from accounts.models import User
-from accounts.relations import may_challenge
+from accounts.relations import hold, may_challenge
 
 from .. import dealing, engine, selectors
 from ..engine import RuleSet
@@ -25,6 +25,10 @@ from ..snapshot import terms_of
 from .advancing import advance, open_seal, write_into
 
 MOST_OFFERS_OF_A_REMATCH = 3
+MOST_WAITING_OF_A_PAIR = 3
+"""Offers of one player that wait for the same other one."""
+MOST_WAITING_FOR_ONE = 50
+"""Offers of people that wait for one player by name."""
 
 
 class ChallengeClosed(Exception):
@@ -40,7 +44,7 @@ class TooManyGames(Exception):
 
 
 class TakesNoChallenge(Exception):
-    """The other player takes no challenge from this one; why is not told."""
+    """The other player takes no challenge from this one now; why is not told."""
 
 
 class OfferedOften(Exception):
@@ -166,7 +170,8 @@ def take_seat(challenge: Challenge, *, player: User, words: str, words_by: Finge
     with transaction.atomic():
         if challenge.maker_id == player.pk:
             raise OwnChallenge
-        if selectors.is_open(challenge, player):
+        # Whoever is leaving meanwhile leaves no game behind that nobody can end.
+        if hold(player, challenge.maker) and selectors.is_open(challenge, player):
             if selectors.count_commitments(player, but=challenge) >= selectors.MOST_OPEN_GAMES:
                 raise TooManyGames
             if _close(challenge, Challenge.State.ACCEPTED):
@@ -210,7 +215,7 @@ def close_challenges() -> int:
     closed = _expire(Challenge.objects.filter(expires_at__lte=Now()))
     waiting = Challenge.objects.filter(state=Challenge.State.WAITING)
     away = Q(listed=True, maker__seen_at__lt=Now() - AWAY_FOR_LONG)
-    left = waiting.filter(away | Q(maker__is_active=False))
+    left = waiting.filter(away | Q(maker__is_active=False) | Q(opponent__kind=User.Kind.FORMER))
     # By key, each where it still waits: a join in an update is decided on an older row.
     keys = list(left.values_list("pk", flat=True))
     withdrawn = Challenge.State.WITHDRAWN
@@ -244,36 +249,39 @@ def _made_once(
     # A key is this player's own, and for these terms: with others it is another offer.
     terms = f"{by.pk} {maker.pk} {rules.to_json()} {target} {listed} {purpose}"
     key = uuid.uuid5(form_key, terms) if form_key else None
-    made = Challenge.objects.filter(form_key=key)
-    if key is not None and (earlier := made.first()) is not None:
-        return earlier
-    try:
-        with transaction.atomic():
-            # Of two offers made at once the second counts the first. Without the key: the other
-            # player's offer to this one looks at this row too, and must not wait for it.
-            User.objects.select_for_update(no_key=True).get(pk=by.pk)
-            if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
-                raise TooManyGames
-            if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:
-                raise TooManyListed
-            challenge = Challenge.objects.create(
-                form_key=key,
-                maker=maker,
-                opponent=opponent,
-                listed=listed,
-                rematch_of=rematch_of,
-                rule_set=rules.to_json(),
-                target=target,
-                rules_version=engine.RULES_VERSION,
-                shuffle_version=engine.SHUFFLE_VERSION,
-                expires_at=Now() + CHALLENGE_LASTS,
-            )
-            dealing.seal(challenge)
-            return challenge
-    except IntegrityError:
-        if key is None:
-            raise
-        return made.get()  # the same form, posted twice at once
+    with transaction.atomic():
+        # Of two offers made at once the second finds the first, and counts it.
+        are_here = hold(by, *filter(None, [opponent]))
+        if key is not None and (earlier := Challenge.objects.filter(form_key=key).first()):
+            return earlier
+        if not are_here or (opponent not in (None, by) and _is_flooded(opponent, by)):
+            raise TakesNoChallenge
+        if selectors.count_commitments(by) >= selectors.MOST_OPEN_GAMES:
+            raise TooManyGames
+        if listed and selectors.count_listed(by) >= selectors.MOST_LISTED_CHALLENGES:
+            raise TooManyListed
+        challenge = Challenge.objects.create(
+            form_key=key,
+            maker=maker,
+            opponent=opponent,
+            listed=listed,
+            rematch_of=rematch_of,
+            rule_set=rules.to_json(),
+            target=target,
+            rules_version=engine.RULES_VERSION,
+            shuffle_version=engine.SHUFFLE_VERSION,
+            expires_at=Now() + CHALLENGE_LASTS,
+        )
+        dealing.seal(challenge)
+        return challenge
+
+
+def _is_flooded(opponent: User, by: User) -> bool:
+    """Return whether as many offers wait for ``opponent`` as anybody, or ``by``, can make."""
+    waiting = Challenge.objects.filter(selectors.WAITING, opponent=opponent)
+    makers = waiting.exclude(maker__kind=User.Kind.COMPUTER).values_list("maker", flat=True)
+    found = list(makers[:MOST_WAITING_FOR_ONE])
+    return len(found) >= MOST_WAITING_FOR_ONE or found.count(by.pk) >= MOST_WAITING_OF_A_PAIR
 
 
 def _close(challenge: Challenge, state: Challenge.State) -> bool:

@@ -105,14 +105,16 @@ def _may_be_sent(challenge: Challenge, invitation: Invitation) -> bool:
     most_open = settings.INVITATIONS["player_open"]
     if selectors.count_open_invitations(inviter, but=challenge) >= most_open:
         return False
-    member = addresses.member_with(address)
-    if member is not None:
-        if not relations.may_challenge(inviter, member):
-            return False
-        Invitation.objects.filter(pk=invitation.pk).update(recipient=member)
+    members = addresses.members_with(address)
+    if not all(relations.may_challenge(inviter, member) for member in members):
+        return False
     if addresses.is_suppressed(address):
         return False
-    return quotas.take(*_limits_to(address, invitation.address_digest))
+    if not quotas.take(*_limits_to(address, invitation.address_digest)):
+        return False
+    if members:  # what was not sent reaches nobody here either
+        Invitation.objects.filter(pk=invitation.pk).update(recipient=members[0])
+    return True
 
 
 def limits_of(player: User) -> list[Limit]:
@@ -213,10 +215,12 @@ def asks_first(invitation: Invitation, player: User | None) -> bool:
 def on_address_confirmed(*, user: User, address: str, **_signal: Any) -> None:
     """Receive ``accounts.signals.address_confirmed``: what was mailed there waits for ``user`` now.
 
-    So an invitation outlives a sign-up in another browser than the one that opened its link.
+    So an invitation outlives a sign-up in another browser than the one that opened its link. What
+    was never sent is not among them.
     """
     mailed = Invitation.objects.filter(
         address_digest__in=addresses.address_digests(address),
+        token_sha256__isnull=False,
         recipient=None,
         challenge__state=Challenge.State.WAITING,
     ).exclude(challenge__maker=user)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 from typing import Any
+from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
@@ -28,15 +30,30 @@ def leave(player: User) -> None:
     Finished games with people stay, for they are the others' too. Done again it is harmless. For
     the caller's transaction.
     """
-    _take_back_offers(player)
     # Whoever has accepted an offer by now holds this row until the game is there; whoever comes
-    # later waits for it and finds an offer that was taken back. Offers come first here because
-    # accepting touches them in this order too: two that wait for each other would wait for ever.
+    # later waits for it and finds that the player is not here any more.
     User.objects.select_for_update().filter(pk=player.pk).first()
     _take_back_offers(player)
     _drop_games_with_the_computer(player)
     _resign_running_games(player)
     UploadedRecord.objects.filter(owner=player).delete()
+
+
+def end_what_was_left(limit: int = 200) -> int:
+    """Give up running games in which a former player sits; return how many that were.
+
+    There should be none: what is missed when somebody leaves would else wait for ever.
+    """
+    former = User.Kind.FORMER
+    left = Game.objects.filter(
+        Q(player_a__kind=former) | Q(player_b__kind=former), status=Game.Status.RUNNING
+    ).select_related("player_a", "player_b")
+    games = list(left.order_by("pk")[:limit])
+    for game in games:
+        logger.error("a former player still played", extra={"game": str(game.pk)})
+        leaver = game.player_a if game.player_a.kind == former else game.player_b
+        _resign(game.pk, leaver)
+    return len(games)
 
 
 def on_account_closing(*, user: User, **_sent: Any) -> None:
@@ -89,11 +106,16 @@ def _drop_games_with_the_computer(player: User) -> None:
 def _resign_running_games(player: User) -> None:
     running = Game.objects.filter(selectors.games_with(player), status=Game.Status.RUNNING)
     for key in list(running.order_by("pk").values_list("pk", flat=True)):
+        _resign(key, player)
+
+
+def _resign(key: UUID, player: User) -> None:
+    with transaction.atomic():
         # A move that is on its way lands before, or finds the game over.
         Game.objects.select_for_update().filter(pk=key).first()
         try:
             resign(game_id=key, player=player)
         except engine.GameOver:
-            continue
+            return
         except BrokenGame as broken:  # it has stopped for good or until it is repaired
             logger.error("broken game", extra={"game": str(key), "why": broken.why})

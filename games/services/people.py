@@ -27,6 +27,7 @@ def take_over(*, guest: User, member: User) -> None:
     harmless. Nothing but the player is changed, so that a play that lands meanwhile lands.
     """
     with transaction.atomic():
+        _hold_all_of(guest)
         both = Q(maker=guest, opponent=member) | Q(maker=member, opponent=guest)
         waiting = Challenge.objects.filter(both, state=Challenge.State.WAITING)
         waiting.update(state=Challenge.State.WITHDRAWN, answered_at=Now())
@@ -43,6 +44,18 @@ def take_over(*, guest: User, member: User) -> None:
             _end_between(guest, member, game_id)
         Game.objects.filter(player_a=guest).exclude(player_b=member).update(player_a=member)
         Game.objects.filter(player_b=guest).exclude(player_a=member).update(player_b=member)
+
+
+def _hold_all_of(guest: User) -> None:
+    """Wait for all that will be changed, in the order in which everybody waits.
+
+    Two guests who have played each other may join at the same time.
+    """
+    challenges = Challenge.objects.filter(Q(maker=guest) | Q(opponent=guest))
+    games = Game.objects.filter(selectors.games_with(guest))
+    for rows in (challenges, games):
+        held = rows.select_for_update(no_key=True).order_by("pk")
+        list(held.values_list("pk", flat=True))
 
 
 def on_guest_joined(*, guest: User, member: User, **_signal: Any) -> None:

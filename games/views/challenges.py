@@ -131,6 +131,8 @@ def _invite(
     except services.TooManyGames:
         form.add_error(None, too_many_games())
         return _new_challenge(request, form, custom, HTTPStatus.CONFLICT)
+    except services.TakesNoChallenge:  # who asks has just left, in another browser
+        raise Http404 from None
     messages.success(request, _("If we may write to this address, the invitation is on its way."))
     return redirect("games:invitations")
 
@@ -247,6 +249,9 @@ def _end(request: Request, game_id: UUID, service: Callable[..., Challenge]) -> 
         raise Http404 from None
     except services.ChallengeClosed:
         return _challenge(request, _challenge_or_404(request, game_id), HTTPStatus.CONFLICT)
+    if request.POST.get("back") == "invitations":
+        messages.success(request, _("You took the invitation back."))
+        return redirect("games:invitations")
     return redirect("games:home")
 
 
@@ -337,14 +342,24 @@ def _new_challenge(
 
 
 @shown_again("games:new_challenge")
-def _offer_again(request: HttpRequest) -> HttpResponse:
-    """Show the form with what was chosen and typed: the page that it came from was too old."""
+def _offer_again(request: HttpRequest, sentence: str, status: HTTPStatus) -> HttpResponse:
+    """Show the form with what was chosen and typed."""
     people = _people(cast("Request", request), request.POST.get("opponent", ""))
     form, custom = ChallengeForm(request.POST, people=people), CustomRulesForm(request.POST)
-    sentence = _("The page was too old, so nothing was sent. What you typed is still here.")
-    return _new_challenge(
-        cast("Request", request), form, custom, HTTPStatus.FORBIDDEN, warning=sentence
-    )
+    return _new_challenge(cast("Request", request), form, custom, status, warning=sentence)
+
+
+@shown_again("games:accept")
+def _accept_again(request: HttpRequest, sentence: str, status: HTTPStatus) -> HttpResponse:
+    """Show the offer with the words that were typed."""
+
+    @says_when_broken
+    def page(request: Request, game_id: UUID) -> HttpResponse:
+        offered = _challenge_or_404(request, game_id)
+        return _challenge(request, offered, status, sentence, request.POST.get("words"))
+
+    match = request.resolver_match
+    return cast("HttpResponse", page(request, **(match.kwargs if match else {})))
 
 
 def _challenge_or_404(request: Request, challenge_id: UUID) -> Challenge:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.guests import create_guest, keep_signed_in, player_of
+from accounts.guests import became, create_guest, keep_signed_in, player_of
 from basra_site.http import Request
 
 from .. import selectors, services, wording
@@ -71,6 +71,8 @@ def play_computer(request: Request) -> HttpResponse:
     except services.TooManyGames:
         form.add_error(None, too_many_games())
         return _home(request, form, HTTPStatus.CONFLICT)
+    except services.TakesNoChallenge:  # who asks has just left, in another browser
+        raise Http404 from None
     if visitor is None:
         keep_signed_in(request, player)
     query = {"words": "own"} if form.cleaned_data["own_words"] else None
@@ -94,7 +96,9 @@ def _home(
     records = selectors.records_against_the_computer(player) if player else {}
     form = form or ComputerGameForm(initial=_the_last_opponent(records))
     context: dict[str, Any] = {"form": form, "opponents": _opponents(form, records), "page": page}
-    if player is not None:
+    if player is None:
+        context["became"] = became(request)
+    else:
         finished, more = selectors.finished_games(player, page)
         games = [*(selectors.open_games(player) if page == 1 else []), *finished]
         offers = selectors.waiting_challenges(player) if page == 1 else []

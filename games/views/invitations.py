@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from django.core.signing import BadSignature
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -22,6 +22,7 @@ from accounts import addresses, quotas
 from accounts.guests import create_guest, keep_signed_in, player_of
 from accounts.models import User
 from basra_site.http import Request
+from basra_site.stale_forms import shown_again
 
 from .. import engine, selectors, services, wording
 from ..forms import InvitedWordsForm
@@ -183,6 +184,19 @@ def _invitation(
         ),
     }
     return render(request, "games/invitation.html", context, status=status)
+
+
+@shown_again("games:accept_invitation", "games:decline_invitation")
+def _again(request: HttpRequest, sentence: str, status: HTTPStatus) -> HttpResponse:
+    """Show the invitation with the words that were typed."""
+    sentence += " " + _("Cookies of this site have to be allowed.")
+
+    @_says_when_gone
+    def page(request: Request, token: str) -> HttpResponse:
+        return _invitation(request, token, status, sentence, request.POST.get("words"))
+
+    match = request.resolver_match
+    return page(cast("Request", request), match.kwargs["token"] if match else "")
 
 
 def _is_mine(challenge: Challenge, player: User | None) -> bool:

@@ -170,17 +170,35 @@ def test_a_guest_cannot_be_reached_by_whom_the_guest_has_blocked() -> None:
     assert cast.post(browser, "accept", offered, {"words": cast.WORDS}).status_code == 409
 
 
-def test_the_page_of_who_has_blocked_me_is_that_of_somebody_who_shows_nothing() -> None:
+@pytest.mark.parametrize("may_see", ["everybody", "friends", "nobody"])
+def test_the_page_of_who_has_blocked_me_is_that_of_somebody_who_takes_no_challenges(
+    may_see: str,
+) -> None:
     mona, karim = cast.person("Mona"), cast.person("Karim")
     seen = []
-    for how in ("blocked", "nothing shown"):
+    for how in ("blocked", "no challenges"):
         friends.unblock(karim, mona)
-        User.objects.filter(pk=karim.pk).update(may_see="everybody", may_challenge="everybody")
+        User.objects.filter(pk=karim.pk).update(may_see=may_see, may_challenge="everybody")
         if how == "blocked":
             friends.block(karim, mona)
         else:
-            hidden = {"may_see": "nobody", "may_challenge": "nobody"}
-            User.objects.filter(pk=karim.pk).update(**hidden)
+            User.objects.filter(pk=karim.pk).update(may_challenge="nobody")
         url = reverse("games:player", args=[karim.public_id])
         seen.append(body(cast.get(cast.browser_of(mona), url)))
     assert seen[0] == seen[1]
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("may_see", ["everybody", "friends", "nobody"])
+def test_signing_out_shows_no_more_of_who_has_blocked_me(who_blocks: str, may_see: str) -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    services.resign(game_id=cast.sit_down(karim, cast.person("Salma")).pk, player=karim)
+    User.objects.filter(pk=karim.pk).update(may_see=may_see)
+    part(mona, karim, who_blocks)
+    url = reverse("games:player", args=[karim.public_id])
+    shown = [cast.text_of(cast.get(cast.browser_of(viewer), url)) for viewer in (mona, None)]
+    for text in shown:
+        assert ("here now" in text) is (may_see == "everybody")
+        assert ("Against <bdi>Salma</bdi>" in text) is (may_see == "everybody")
+    games = [text.partition("<h2>Games</h2>")[2].partition("</main>")[0] for text in shown]
+    assert games[0] == games[1]

@@ -22,6 +22,7 @@ from accounts.models import Mail, RetiredName, User
 from accounts.names import name_digest
 from accounts.tasks import look_after_data
 from tests import belongings, cast
+from tests.accounts import people
 from tests.belongings import Somebody
 from tests.post_office import PostOffice, links_of
 
@@ -91,8 +92,8 @@ def test_looking_at_the_page_deletes_nothing() -> None:
 
 
 def test_a_visitor_has_nothing_to_delete() -> None:
-    for method in ("get", "post"):
-        assert getattr(cast.browser_of(), method)(CLOSE).status_code == 404
+    assert cast.browser_of().get(CLOSE).status_code == 302  # to sign in first
+    assert cast.browser_of().post(CLOSE).status_code == 404
 
 
 def test_a_guest_needs_no_password_and_has_the_same_seven_days() -> None:
@@ -248,6 +249,33 @@ def test_every_browser_is_signed_out_at_once() -> None:
     for browser in browsers:
         assert browser.get("/account/settings/").status_code != 200
     assert somebody_else.get("/account/settings/").status_code == 200
+
+
+def test_however_one_had_signed_in_no_session_of_the_account_is_left() -> None:
+    user = people.account("Salma")
+    by_password, by_code, by_reset = cast.browser_of(), cast.browser_of(), cast.browser_of()
+    people.sign_in(by_password, user)
+    cast.posted(by_code, reverse("account_request_login_code"), {"email": user.email})
+    code = {"code": people.code_in(people.latest_to(user.email))}
+    cast.posted(by_code, reverse("account_confirm_login_code"), code)
+    cast.posted(
+        by_password,
+        reverse("account_change_password"),
+        {"oldpassword": people.PASSWORD, "password1": "another river over stones"},
+    )
+    people.sign_in(by_reset, user, password="another river over stones")
+    people.sign_up(cast.browser_of(), address="new@example.com", name="Nora")
+    assert sessions_of(user) >= 2
+    closing.close(user)
+    assert sessions_of(user) == 0
+
+
+def test_deleting_an_account_opens_no_session_of_anybody() -> None:
+    user, others = mona(), [cast.browser_of(cast.person(f"Guest {n}")) for n in range(3)]
+    with patch("django.contrib.sessions.base_session.AbstractBaseSession.get_decoded") as opened:
+        closing.close(user)
+    assert not opened.called
+    assert all(other.get("/account/settings/").status_code == 200 for other in others)
 
 
 def test_the_address_and_facebook_can_be_used_for_a_new_account_at_once() -> None:

@@ -262,7 +262,7 @@ def test_a_guest_takes_along_what_a_guest_has_without_a_password() -> None:
 
 
 def test_a_visitor_finds_nothing() -> None:
-    assert cast.browser_of().get(EXPORT).status_code == 404
+    assert cast.browser_of().get(EXPORT).status_code == 302  # to sign in first
     assert cast.browser_of().post(EXPORT).status_code == 404
     assert cast.browser_of().post(FILE).status_code == 404
     assert cast.browser_of().get(FILE).status_code == 405

@@ -14,9 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import friends
+from accounts import closing, friends, views
 from accounts.models import Block, Friendship, User
 from accounts.relations import are_friends, asks_of, is_blocked, may_challenge, may_see
+from games import services
 from tests import cast
 
 type InThreads = Callable[[list[Callable[[], object]]], list[object]]
@@ -300,7 +301,7 @@ def test_who_may_challenge_and_see_is_as_the_player_says(audience: str) -> None:
     do(karim, "block", salma)
     karim.quiet = False
     assert not may_challenge(salma, karim)
-    assert not may_see(salma, karim)
+    assert may_see(salma, karim) is may_see(None, karim)
 
 
 def test_home_and_settings_say_who_asks() -> None:
@@ -311,6 +312,42 @@ def test_home_and_settings_say_who_asks() -> None:
     do(mona, "ask", karim)
     for address in ("/", "/account/settings/"):
         assert "1 player asks for your friendship." in browser.get(address).content.decode()
+
+
+def test_long_lists_of_people_have_further_pages_and_nobody_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(views, "_PEOPLE_ON_A_PAGE", 2)
+    mona = cast.person("Mona")
+    titles = ("Your friends", "They ask for your friendship", "You have asked", "You have blocked")
+    people = {title: {f"{title[-4:]} {number}" for number in range(5)} for title in titles}
+    people["Your friends"] = {f"Pal {number}" for number in range(5)}
+    for title, names in people.items():
+        for name in sorted(names):
+            other = cast.person(name)
+            if title == "You have asked":
+                friends.ask(mona, other)
+            elif title == "You have blocked":
+                friends.block(mona, other)
+            else:
+                friends.ask(other, mona)
+            if title == "Your friends":
+                friends.accept(mona, other)
+    browser, address = cast.browser_of(mona), FRIENDS
+    seen: dict[str, list[str]] = {title: [] for title in titles}
+    for number in (1, 2, 3):
+        text = cast.text_of(cast.get(browser, address))
+        for title in titles:
+            shown = under(title, text)
+            assert len(shown) == (2 if number < 3 else 1)
+            seen[title] += shown
+        further = re.search(r'href="(\?page=\d)"', text)
+        assert bool(further) is (number < 3)
+        address = FRIENDS + (further[1] if further else "")
+    assert {title: set(names) for title, names in seen.items()} == people
+    assert cast.get(browser, f"{FRIENDS}?page=99").status_code == 200
+    for wrong in ("0", "-1", "x", "1000", "\u0663"):
+        assert cast.get(browser, FRIENDS, {"page": wrong}).status_code == 404
 
 
 def posted(browser: Client, url: str) -> int:
@@ -342,3 +379,37 @@ def test_a_request_and_a_block_at_once_make_no_friends(in_threads: InThreads) ->
         in_threads([partial(friends.block, mona, karim), partial(friends.accept, karim, mona)])
         assert is_blocked(mona, karim)
         assert not are_friends(mona, karim)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_leaves_meanwhile_is_asked_and_blocked_by_nobody(in_threads: InThreads) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("a writer at a time")
+    for number in range(10):
+        mona, karim, salma = (cast.person(f"{name} {number}") for name in "MKS")
+        services.resign(game_id=cast.sit_down(mona, karim, seed=number).pk, player=karim)
+        results = in_threads(
+            [
+                partial(closing.close, mona),
+                partial(friends.ask, karim, mona),
+                partial(friends.ask, mona, salma),
+                partial(friends.block, salma, mona),
+            ]
+        )
+        allowed = (friends.MembersOnly, friends.HasBlocked)
+        assert [one for one in results if isinstance(one, Exception)] == [
+            one for one in results if isinstance(one, allowed)
+        ]
+        assert not Friendship.objects.exists()
+        assert not Block.objects.exists()
+
+
+def test_who_has_left_in_another_browser_asks_and_blocks_nobody() -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    User.objects.filter(pk=mona.pk).update(is_active=False)
+    for act in (friends.ask, friends.block):
+        for one, other in ((mona, karim), (karim, mona)):
+            with pytest.raises(friends.MembersOnly):
+                act(one, other)
+    assert not Friendship.objects.exists()
+    assert not Block.objects.exists()

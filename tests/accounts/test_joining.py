@@ -6,13 +6,16 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from itertools import permutations
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -87,6 +90,7 @@ def test_a_confirmation_in_another_browser_brings_the_games_along() -> None:
     assert cast.as_it_is(game).player_b == mona
     # The guest's own session is worth nothing any more.
     assert cast.get(browser, f"/games/{game.pk}/").status_code == 404
+    assert people.whose(other) == mona
     people.sign_in(browser, mona)
     assert cast.get(browser, f"/games/{game.pk}/").status_code == 200
 
@@ -112,6 +116,20 @@ def test_a_made_up_name_is_given_where_the_guest_is_gone_by_then() -> None:
     name = User.objects.get(email=ADDRESS).name
     assert "(" not in name
     assert name
+
+
+def test_an_account_whose_guest_became_somebody_else_has_a_name_after_signing_in() -> None:
+    other = people.account("Other")
+    mona = people.account("Mona")
+    guest, browser = people.guest("Golden Ibis 417")
+    User.objects.filter(pk=mona.pk).update(name=(waits := joining.waiting_name()), skeleton=waits)
+    joining.merge(guest, other)
+    for this in (browser, cast.browser_of()):
+        people.sign_in(this, mona)
+        assert people.whose(this) == mona
+        mona.refresh_from_db()
+        assert "(" not in mona.name
+        User.objects.filter(pk=mona.pk).update(name=waits, skeleton=waits)
 
 
 def test_nobody_else_can_take_a_guests_name() -> None:
@@ -355,7 +373,75 @@ def test_the_guests_row_goes_after_a_day_unless_it_holds_a_seat_against_its_own_
     assert joining.finish_merges() == 0
 
 
+def test_a_guest_who_has_joined_is_looked_at_soon_after_and_a_day_later_only() -> None:
+    mona, (guest, _browser) = people.account("Mona"), people.guest()
+    joining.merge(guest, mona)
+    offer = cast.offer(guest)
+    guests = User.objects.filter(pk=guest.pk)
+    for ago, moved in (
+        (joining.REQUESTS_LAST + timedelta(minutes=1), False),
+        (joining.KEPT_AFTER_MERGING - timedelta(minutes=1), False),
+        (timedelta(minutes=1), True),
+    ):
+        guests.update(seen_at=timezone.now() - ago)
+        with CaptureQueriesContext(connection) as counted:
+            joining.finish_merges()
+        assert (len(counted) == 1) is not moved
+        offer.refresh_from_db()
+        assert (offer.maker == mona) is moved
+
+
+def test_one_merge_that_cannot_be_finished_does_not_keep_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    mona = people.account("Mona")
+    first, second = people.guest()[0], people.guest()[0]
+    for guest in (first, second):
+        joining.merge(guest, mona)
+    offer = cast.offer(second)
+    move = joining._move
+
+    def fails_for_the_first(guest: User, member: User) -> None:
+        if guest == first:
+            raise RuntimeError("no")
+        move(guest, member)
+
+    with patch("accounts.joining._move", side_effect=fails_for_the_first):
+        joining.finish_merges()
+    offer.refresh_from_db()
+    assert offer.maker == mona
+    assert "could not be finished" in caplog.text
+
+
+def test_nothing_is_moved_to_an_account_that_is_being_deleted() -> None:
+    mona, (guest, _browser) = people.account("Mona"), people.guest()
+    game = cast.sit_down_with_the_computer(guest)
+    User.objects.filter(pk=mona.pk).update(is_active=False)
+    assert not joining.merge(guest, mona)
+    assert cast.as_it_is(game).player_b == guest
+
+
 # At once
+
+
+@parallel
+def test_guests_who_have_played_each_other_sign_in_at_once_and_none_waits_for_ever(
+    in_threads: InThreads, caplog: pytest.LogCaptureFixture
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer")
+    for turn in range(3):
+        guests = [people.guest()[0] for _guest in range(4)]
+        members = [cast.person(f"Member {turn} {number}") for number in range(4)]
+        for number, (one, other) in enumerate(2 * list(permutations(guests, 2)), start=1):
+            cast.sit_down(one, other, seed=1000 * turn + number)
+            cast.offer(one, other, seed=1000 * turn + 500 + number)
+        pairs = zip(guests, members, strict=True)
+        assert in_threads([joins(guest, member) for guest, member in pairs]) == [True] * 4
+        for guest, member in zip(guests, members, strict=True):
+            assert not seats_of(guest)
+            assert len(seats_of(member)) == 12
+    assert "after a deadlock" not in caplog.text
 
 
 def joins(guest: User, member: User) -> Callable[[], object]:
@@ -436,7 +522,8 @@ def test_two_tabs_that_confirm_at_once_make_one_member(in_threads: InThreads) ->
     link = people.link_in(people.latest_to(ADDRESS)).partition("?")[0]
 
     def press() -> object:
-        return cast.posted(cast.browser_of(), link, {}).status_code
+        form = {"password": people.PASSWORD}
+        return cast.posted(cast.browser_of(), link, form).status_code
 
     statuses = in_threads([press, press, press])
     assert set(statuses) <= {302, 404}

@@ -29,6 +29,9 @@ GOOD = {
     "Karim": "Karim",
     "Salma_99": "Salma_99",
     "O'Brien-Smith Jr.": "O'Brien-Smith Jr.",
+    "J. R.": "J. R.",
+    ".Mona.": ".Mona.",
+    "Mona...": "Mona...",
     "  Tarek   the\u00a0Great ": "Tarek the Great",
     "منى": "منى",
     "منى ١٢": "منى ١٢",
@@ -79,12 +82,29 @@ HOSTILE = {
     "markup": "<b>Mona</b>",
     "an address": "mona@example.org",
     "a link": "https://example.org",
+    "the name of a site": "free-coins.example",
+    "a short link": "bit.ly",
+    "a site by its first letters": "www.evil.ru",
+    "a site at the end": "Mona of bit.ly",
+    "a site in wide letters": "ｂｉｔ．ｌｙ",
+    "a site in Arabic": "موقع.مصر",
+    "the number of a machine": "192.0.2.1",
     "a picture": "Mona 🂡",
     "a private character": "\ue000",
     "an unassigned character": "\u0378",
     "a lone surrogate": "\ud800",
     "the house": "Basra",
     "the house in capitals": "BASRA",
+    "the house with a second word": "Basra Support",
+    "the house's people": "Site staff",
+    "the house's people in capitals": "Site_STAFF",
+    "another site": "Facebook",
+    "another site with a number": "Google 2",
+    "the easy computer player's brother": "Simsim 2",
+    "somebody who has left": "Former player",
+    "somebody who has left, in one word": "former-player",
+    "somebody who has left, in Arabic": "لاعب سابق",
+    "nobody": "null",
     "the house in wide letters": "Ｂａｓｒａ",
     "the computer": "the  Computer",
     "the easy computer player": "SIM-SIM",
@@ -322,8 +342,9 @@ def test_nothing_but_the_name_and_the_settings_can_be_changed_by_the_form() -> N
 
 
 @pytest.mark.django_db
-def test_a_visitor_has_no_name_to_change_and_is_sent_home() -> None:
-    assert cast.get(cast.browser_of(), ADDRESS).headers["Location"] == "/"
+def test_a_visitor_has_no_name_to_change_and_is_asked_to_sign_in() -> None:
+    sign_in = f"/account/login/?next={ADDRESS}"
+    assert cast.get(cast.browser_of(), ADDRESS).headers["Location"] == sign_in
 
 
 @pytest.mark.django_db

@@ -134,7 +134,7 @@ def test_what_is_not_true_any_more_when_it_would_leave_is_not_sent(
     assert state_of(mail) == Mail.State.DEAD
 
 
-def test_without_a_mail_server_it_is_tried_again_later_and_given_up_in_the_end(
+def test_while_no_mail_server_answers_mails_wait_at_no_cost_until_their_time_is_over(
     settings: Any, post_office: PostOffice
 ) -> None:
     works = settings.MAILERS
@@ -144,18 +144,34 @@ def test_without_a_mail_server_it_is_tried_again_later_and_given_up_in_the_end(
             "OPTIONS": {"host": "127.0.0.1", "port": 9, "timeout": 1},
         }
     }
+    mail, too_late = stored(), stored("test 2")
+    for _minute in range(2 * outbox.MOST_ATTEMPTS):
+        deliver_mail(mail.pk)
+        deliver_waiting_mails()
+    assert (state_of(mail), mail.attempts) == (Mail.State.NEW, 0)
+    Mail.objects.filter(pk=too_late.pk).update(expires_at=Now())
+    deliver_waiting_mails()
+    assert state_of(too_late) == Mail.State.DEAD
+    settings.MAILERS = works
+    assert len(post_office.collect()) == 1
+    assert state_of(mail) == Mail.State.SENT
+
+
+def test_what_is_refused_time_and_again_is_tried_after_longer_pauses_and_given_up_in_the_end(
+    post_office: PostOffice,
+) -> None:
+    post_office.counter.answer_to_recipient = "451 try again"
     mail, other = stored(), stored("test 2")
     deliver_mail(mail.pk)
     deliver_mail(mail.pk)  # too early
-    assert state_of(mail) == Mail.State.NEW
-    assert mail.attempts == 1
+    assert (state_of(mail), mail.attempts) == (Mail.State.NEW, 1)
     assert mail.not_before > timezone.now() + timedelta(seconds=30)
     for _ in range(outbox.MOST_ATTEMPTS):
         Mail.objects.filter(pk=mail.pk).update(not_before=Now())
         deliver_mail(mail.pk)
     assert state_of(mail) == Mail.State.DEAD
     assert mail.attempts == outbox.MOST_ATTEMPTS
-    settings.MAILERS = works
+    post_office.counter.answer_to_recipient = ""
     post_office.collect()
     assert state_of(other) == Mail.State.SENT
     assert len(post_office.mails) == 1

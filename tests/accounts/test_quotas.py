@@ -30,7 +30,7 @@ def test_a_limit_lets_through_as_many_as_it_says() -> None:
 def test_when_its_time_is_over_it_begins_anew() -> None:
     for _ in range(4):
         quotas.take(THREE_AN_HOUR)
-    Quota.objects.update(window_began=Now() - HOUR)
+    Quota.objects.update(ends_at=Now())
     assert quotas.used(THREE_AN_HOUR) == 0
     assert quotas.take(THREE_AN_HOUR)
     assert quotas.used(THREE_AN_HOUR) == 1
@@ -62,6 +62,20 @@ def test_a_refusal_leaves_the_callers_transaction_as_it_was() -> None:
         quotas.take(THREE_AN_HOUR)
         assert not quotas.take(THREE_AN_HOUR, Limit("test closed", 0, HOUR))
     assert quotas.used(THREE_AN_HOUR) == 1
+
+
+def test_a_count_that_is_deleted_just_when_one_more_is_counted_lets_it_through(
+    in_threads: InThreads,
+) -> None:
+    from accounts.retention import drop_old_rows
+
+    for _round in range(20):
+        Quota.objects.update_or_create(
+            key=THREE_AN_HOUR.key, defaults={"ends_at": Now() - HOUR, "used": 3}
+        )
+        results = in_threads([lambda: quotas.take(THREE_AN_HOUR), drop_old_rows] * 2)
+        assert [results[0], results[2]] == [True, True]
+        assert quotas.used(THREE_AN_HOUR) == 2
 
 
 def test_of_many_at_once_as_many_get_through_as_may(in_threads: InThreads) -> None:

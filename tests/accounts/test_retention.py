@@ -14,10 +14,11 @@ from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from accounts import closing, retention
+from accounts import closing, outbox, quotas, retention
 from accounts.guests import create_guest
 from accounts.models import DataExport, FacebookRequest, Mail, Quota, RetiredName, User
 from accounts.tasks import keep_time_limits
@@ -165,6 +166,52 @@ def test_without_a_notice_a_month_before_an_idle_account_is_not_deleted(
     assert is_there(user)
 
 
+def test_an_idle_account_whose_notice_never_left_stays_and_is_written_to_again_a_month_later(
+    post_office: PostOffice,
+) -> None:
+    user = away(member(), days=701)
+    post_office.counter.answer_to_recipient = "451 try again"
+    keep_time_limits()
+    for _attempt in range(outbox.MOST_ATTEMPTS):
+        Mail.objects.update(not_before=ago(seconds=1))
+        post_office.collect()
+    assert Mail.objects.get().state == Mail.State.DEAD
+    keep_time_limits()
+    assert Mail.objects.count() == 1
+    # A month passes: nobody was told.
+    post_office.counter.answer_to_recipient = ""
+    away(user, days=732)
+    Mail.objects.update(created_at=ago(days=31), ended_at=ago(days=31), key="idle a month ago")
+    keep_time_limits()
+    assert is_there(user)
+    assert len(post_office.mails_to("mona@example.com")) == 1
+    # Another one: now somebody was.
+    away(user, days=763)
+    Mail.objects.update(created_at=ago(days=31), ended_at=ago(days=31))
+    keep_time_limits()
+    assert not is_there(user)
+
+
+def test_while_the_mail_server_is_away_nobody_counts_as_told(settings: Any) -> None:
+    settings.MAILERS = {
+        "default": {
+            "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "OPTIONS": {"host": "127.0.0.1", "port": 9, "timeout": 1},
+        }
+    }
+    user = away(member(), days=701)
+    for _minute in range(2 * outbox.MOST_ATTEMPTS):
+        keep_time_limits()
+        outbox.sweep()
+    assert Mail.objects.get().state == Mail.State.NEW
+    Mail.objects.update(expires_at=ago(seconds=1))
+    outbox.sweep()
+    away(user, days=732)
+    Mail.objects.update(created_at=ago(days=31), ended_at=ago(days=31), key="idle a month ago")
+    keep_time_limits()
+    assert is_there(user)
+
+
 def test_who_comes_back_after_the_notice_stays_and_gets_another_one_next_time(
     post_office: PostOffice,
 ) -> None:
@@ -206,8 +253,8 @@ def test_small_rows_go_when_their_time_is_over() -> None:
             kind="delete", confirmation_code=code, person=code, issued_at=ago(days=days)
         )
         FacebookRequest.objects.filter(confirmation_code=code).update(received_at=ago(days=days))
-    Quota.objects.create(key="old", window_began=ago(days=401))
-    Quota.objects.create(key="new", window_began=ago(days=399))
+    Quota.objects.create(key="old", ends_at=ago(minutes=1))
+    Quota.objects.create(key="new", ends_at=ago(minutes=-1))
     DataExport.objects.create(user=user, made_at=ago(days=30))
     DataExport.objects.update(asked_at=ago(days=31))
     keep_time_limits()
@@ -215,6 +262,30 @@ def test_small_rows_go_when_their_time_is_over() -> None:
     assert FacebookRequest.objects.get().confirmation_code == "new"
     assert Quota.objects.get().key == "new"
     assert not DataExport.objects.exists()
+
+
+def test_what_was_counted_is_forgotten_when_its_time_is_over() -> None:
+    for window in (timedelta(minutes=1), timedelta(days=1), None):
+        assert quotas.take(quotas.Limit(f"test {window}", 3, window))
+    hour = timedelta(hours=1)
+    Quota.objects.update(ends_at=F("ends_at") - hour)
+    keep_time_limits()
+    assert sorted(Quota.objects.values_list("key", flat=True)) == [
+        "test 1 day, 0:00:00",
+        "test None",
+    ]
+    Quota.objects.update(ends_at=F("ends_at") - quotas.EVER)
+    keep_time_limits()
+    assert not Quota.objects.exists()
+
+
+def test_a_sweep_that_takes_too_long_goes_on_in_the_next() -> None:
+    guests = [away(create_guest(), days=31) for _ in range(3)]
+    with patch("accounts.closing._A_RUN_LASTS", -1.0):  # its time is over before it begins
+        assert retention.forget_guests() == 0
+    assert all(is_there(guest) for guest in guests)
+    keep_time_limits()
+    assert not User.objects.filter(pk__in=[guest.pk for guest in guests]).exists()
 
 
 def test_sign_ins_are_listed_as_long_as_their_session_lives() -> None:

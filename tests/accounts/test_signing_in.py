@@ -11,14 +11,17 @@ from unittest.mock import patch
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import User
+from accounts import exporting
+from accounts.models import Mail, User
 from tests import cast
 
 from . import people
@@ -87,7 +90,7 @@ def test_looking_at_the_link_of_somebody_elses_mail_signs_nobody_out() -> None:
     assert cast.get(browser, people.link_in(people.latest_to(ADDRESS))).status_code == 200
     assert people.whose(browser) == karim
     people.confirm(browser, ADDRESS)
-    assert people.whose(browser) is None
+    assert people.whose(browser) == User.objects.get(name="Mona")
     assert EmailAddress.objects.get(email=ADDRESS).verified
 
 
@@ -157,13 +160,150 @@ def test_a_code_that_i_asked_for_leaves_nobody_else_a_way_into_the_account() -> 
     people.sign_up(mallory, address=ADDRESS, name="Mallory", password="mallory was here")
     account = User.objects.get(email=ADDRESS)
     mine = cast.browser_of()
-    cast.posted(mine, reverse("account_request_login_code"), {"email": ADDRESS})
-    code = people.code_in(people.latest_to(ADDRESS))
-    cast.posted(mine, reverse("account_confirm_login_code"), {"code": code})
+    ask_for_a_code(mine, ADDRESS)
     assert people.whose(mine) == account
     assert cast.get(mine, reverse("account_email")).status_code == 200
     people.sign_in(mallory, account, password="mallory was here")
     assert people.whose(mallory) is None
+
+
+def test_in_another_browser_a_wrong_password_confirms_nothing() -> None:
+    people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona")
+    other = cast.browser_of()
+    for password in ("not this one", " "):
+        response = people.confirm(other, ADDRESS, password=password)
+        assert response.status_code == 422
+        assert 'id="id_password_error"' in cast.text_of(response)
+    assert not EmailAddress.objects.get().verified
+    assert people.whose(other) is None
+    statuses = {people.confirm(other, ADDRESS, password="a guess").status_code for _ in range(12)}
+    assert statuses == {422, 429}
+
+
+def test_asking_for_a_code_does_not_make_a_browser_the_one_that_signed_up() -> None:
+    people.sign_up(cast.browser_of(), address=ADDRESS, name="Mallory", password=MALLORYS)
+    link = people.link_in(people.latest_to(ADDRESS))
+    mine = cast.browser_of()
+    cast.posted(mine, reverse("account_request_login_code"), {"email": ADDRESS})
+    assert 'name="password"' in cast.text_of(cast.get(mine, link))
+    assert cast.posted(mine, link, {}).status_code == 422
+    assert not EmailAddress.objects.get().verified
+
+
+def test_the_password_of_whoever_signed_up_with_my_address_dies_when_i_confirm_without_it() -> None:
+    mallory = cast.browser_of()
+    people.sign_up(mallory, address=ADDRESS, name="Mallory", password=MALLORYS)
+    mine = cast.browser_of()
+    people.confirm(mine, ADDRESS, password="")
+    account = User.objects.get(email=ADDRESS)
+    assert not account.has_usable_password()
+    ask_for_a_code(mine, ADDRESS)
+    assert people.whose(mine) == account
+    assert people.sign_in(mallory, account, password=MALLORYS).status_code == 422
+    assert people.whose(mallory) is None
+    assert people.whose(mine) == account
+
+
+# An address that somebody only wants
+
+
+MALLORYS = "mallory was here"
+
+
+def ask_for_a_code(browser: Client, address: str) -> None:
+    cast.posted(browser, reverse("account_request_login_code"), {"email": address})
+    code = people.code_in(people.latest_to(address))
+    cast.posted(browser, reverse("account_confirm_login_code"), {"code": code})
+
+
+def wants_to_change() -> User:
+    mallory = people.account("Mallory")
+    browser = cast.browser_of()
+    people.sign_in(browser, mallory)
+    change_address(browser, ADDRESS)
+    return mallory
+
+
+def came_by_another_site() -> User:
+    mallory = cast.person("Mallory")
+    SocialAccount.objects.create(user=mallory, provider="facebook", uid="42")
+    EmailAddress.objects.create(user=mallory, email=ADDRESS)
+    return mallory
+
+
+def has_made_it_the_first() -> User:
+    mallory = came_by_another_site()
+    EmailAddress.objects.get().set_as_primary()
+    return mallory
+
+
+WANTS = [wants_to_change, came_by_another_site, has_made_it_the_first]
+
+
+@pytest.mark.parametrize("wants", WANTS)
+def test_an_address_that_somebody_only_wants_gets_nobody_into_their_account(
+    wants: Callable[[], User],
+) -> None:
+    mallory = wants()
+    cache.clear()
+    browser = cast.browser_of()
+    for route in ("account_request_login_code", "account_reset_password"):
+        cast.posted(browser, reverse(route), {"email": ADDRESS})
+        told = people.latest_to(ADDRESS)
+        assert "no account" in str(told.body)
+        assert Mail.objects.latest("pk").user is None
+    assert people.whose(browser) is None
+    mallory.email = ADDRESS
+    assert people.sign_in(cast.browser_of(), mallory).status_code == 422
+    assert not EmailAddress.objects.filter(email=ADDRESS, verified=True).exists()
+
+
+@pytest.mark.parametrize("wants", WANTS)
+def test_whoever_has_an_address_signs_up_with_it_though_somebody_else_wants_it(
+    wants: Callable[[], User],
+) -> None:
+    mallory = wants()
+    cache.clear()
+    browser = cast.browser_of()
+    people.sign_up(browser, address=ADDRESS, name="Mona")
+    people.confirm(browser, ADDRESS)
+    mona = User.objects.get(name="Mona")
+    assert people.whose(browser) == mona
+    assert EmailAddress.objects.get(email=ADDRESS, verified=True).user == mona
+    assert people.sign_in(cast.browser_of(), mona).status_code == 302
+    assert not EmailAddress.objects.filter(user=mallory, email=ADDRESS, verified=True).exists()
+    code = cast.browser_of()
+    ask_for_a_code(code, ADDRESS)
+    assert people.whose(code) == mona
+    again = cast.browser_of()
+    set_new_password(again, ADDRESS)
+    assert people.whose(again) == mona
+
+
+def test_a_wanted_address_is_confirmed_only_where_its_account_is_signed_in() -> None:
+    mallory = wants_to_change()
+    link = people.link_in(people.latest_to(ADDRESS))
+    mine, karims = cast.browser_of(), cast.browser_of()
+    people.sign_in(karims, people.account("Karim"))
+    for browser, way in ((mine, "account_login"), (karims, "account_logout")):
+        assert 'method="post" action="/account/confirm' not in cast.text_of(cast.get(browser, link))
+        place = cast.posted(browser, link, {}).headers["Location"]
+        assert place == f"{reverse(way)}?{query(link)}"
+    assert not EmailAddress.objects.get(email=ADDRESS).verified
+    people.sign_in(mine, mallory)
+    people.confirm(mine, ADDRESS)
+    assert EmailAddress.objects.get(user=mallory, verified=True).email == ADDRESS
+
+
+def test_mails_to_an_address_that_somebody_only_wants_are_not_theirs() -> None:
+    mallory = wants_to_change()
+    cache.clear()
+    for route in ("account_request_login_code", "account_reset_password"):
+        cast.posted(cast.browser_of(), reverse(route), {"email": ADDRESS})
+    people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona")
+    assert Mail.objects.filter(address=ADDRESS).count() == 4
+    assert not Mail.objects.filter(address=ADDRESS, user=mallory).exists()
+    assert not any(sent["address"] == ADDRESS for sent in exporting.data_of(mallory)["mails"])
 
 
 def set_new_password(browser: Client, address: str, wanted: str = "") -> HttpResponse:
@@ -178,6 +318,26 @@ def set_new_password(browser: Client, address: str, wanted: str = "") -> HttpRes
     assert action
     form = {"password1": "another long password", "password2": "another long password"}
     return cast.posted(browser, action[1], {**form, **({"next": hidden[1]} if hidden else {})})
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("known", [True, False])
+def test_nobody_waits_to_write_while_the_password_of_a_sign_up_is_hashed(
+    known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if known:
+        people.account("Karim", address=ADDRESS)
+    writing: list[bool] = []
+    encode = Argon2PasswordHasher.encode
+
+    def noted(self: Argon2PasswordHasher, password: str, salt: str) -> str:
+        writing.append(connection.in_atomic_block)
+        return encode(self, password, salt)
+
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", noted)
+    assert people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona").status_code == 302
+    assert writing == [False]
+    assert known or User.objects.get(name="Mona").check_password(PASSWORD)
 
 
 # Getting in
@@ -209,6 +369,22 @@ def test_a_wrong_password_is_refused_in_the_same_words_for_everybody() -> None:
         assert response.status_code == 422
         pages.append(cast.text_of(response).replace(address, "…"))
     assert without_tokens(pages[0]) == without_tokens(pages[1])
+
+
+def test_whoever_signed_up_with_an_address_cannot_tell_whether_it_had_an_account() -> None:
+    mona = people.account("Mona")
+    seen = []
+    for address in (mona.email, "nobody@basra.example"):
+        cache.clear()
+        browser = cast.browser_of()
+        people.sign_up(browser, address=address, name=f"Z {address[:4]}", password=MALLORYS)
+        form = {"login": address, "password": MALLORYS}
+        answers = [cast.posted(browser, reverse("account_login"), form) for _often in range(14)]
+        pages = [without_tokens(cast.text_of(answer)).replace(address, "…") for answer in answers]
+        assert "not confirmed yet" in pages[0]
+        seen.append(([answer.status_code for answer in answers], pages))
+    assert seen[0] == seen[1]
+    assert people.whose(browser) is None
 
 
 def without_tokens(page: str) -> str:
@@ -490,7 +666,7 @@ def test_a_page_that_is_not_there_for_a_visitor_leads_to_signing_in_and_back() -
     form = cast.text_of(cast.get(browser, found[1]))
     assert f'name="next" value="{table}"' in form
     sent = browser.post(f"{table}resign/", headers={"Referer": f"http://testserver{table}"})
-    assert f"testserver{table.replace('/', '%2F')}" in sent.content.decode()
+    assert f"next={table.replace('/', '%2F')}" in sent.content.decode()
     assert people.sign_in(browser, mona, wanted=table).headers["Location"] == table
     assert cast.get(browser, table).status_code == 200
 
@@ -535,16 +711,25 @@ def test_the_wanted_page_is_reached_by_signing_up_and_confirming_in_the_same_bro
     assert people.whose(browser) is not None
 
 
-def test_the_wanted_page_is_reached_by_confirming_in_another_browser_and_signing_in() -> None:
+def test_the_wanted_page_is_reached_by_confirming_in_another_browser() -> None:
     people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona", wanted=WANTED)
     other = cast.browser_of()
-    response = people.confirm(other, ADDRESS)
-    place = response.headers["Location"]
-    assert place.startswith(reverse("account_login"))
+    assert status_and_place(people.confirm(other, ADDRESS)) == (302, WANTED)
+    assert people.whose(other) == User.objects.get(name="Mona")
+
+
+def test_the_wanted_page_is_reached_by_confirming_without_the_password() -> None:
+    people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona", wanted=WANTED)
+    other = cast.browser_of()
+    place = people.confirm(other, ADDRESS, password="").headers["Location"]
+    assert place.startswith(reverse("account_request_login_code"))
     page = cast.text_of(cast.get(other, place))
     assert f'name="next" value="{WANTED}"' in page
-    mona = User.objects.get(name="Mona")
-    assert status_and_place(people.sign_in(other, mona, wanted=WANTED)) == (302, WANTED)
+    form = {"email": ADDRESS, "next": WANTED}
+    cast.posted(other, reverse("account_request_login_code"), form)
+    form = {"code": people.code_in(people.latest_to(ADDRESS)), "next": WANTED}
+    answer = cast.posted(other, reverse("account_confirm_login_code"), form)
+    assert status_and_place(answer) == (302, WANTED)
 
 
 ELSEWHERE = [
@@ -660,6 +845,28 @@ def test_a_mail_server_that_is_away_breaks_no_page() -> None:
         response = people.sign_up(cast.browser_of(), address=ADDRESS, name="Mona")
     assert asked.called
     assert status_and_place(response) == (302, reverse("account_email_verification_sent"))
+
+
+def test_strangers_cannot_fill_a_letter_box_and_notices_come_all_the_same(
+    settings: object,
+) -> None:
+    settings.ACCOUNT_RATE_LIMITS = False  # type: ignore[attr-defined]
+    mona = people.account("Mona")
+    for address in (mona.email, "nobody@basra.example"):
+        for _often in range(15):
+            for ask in (ask_for_a_code_as, ask_for_a_password_as):
+                assert ask(address).status_code == 302
+        assert len(people.sent_to(address)) == 20
+    browser = cast.browser_of()
+    people.sign_in(browser, mona)
+    change_password(browser)
+    assert "Your password was changed" in str(people.latest_to(mona.email).body)
+
+
+def change_password(browser: Client) -> None:
+    new = "another long password"
+    form = {"oldpassword": PASSWORD, "password1": new, "password2": new}
+    assert cast.posted(browser, reverse("account_change_password"), form).status_code == 302
 
 
 # A page that was left open

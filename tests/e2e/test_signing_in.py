@@ -91,14 +91,36 @@ def test_without_a_script_one_signs_up_confirms_in_another_browser_and_signs_in(
     without_script.get_by_role("link", name="Sign in").click()
     without_script.get_by_role("link", name="Make one").click()
     sign_up(without_script)
-    confirm(desktop, site)
-    expect(desktop.get_by_role("heading", name="Sign in")).to_be_visible()
-    sign_in(desktop, User.objects.get(name="Mona"))
+    desktop.goto(site + people.link_in(people.latest_to(ADDRESS)))
+    desktop.get_by_label("The password that you chose").fill("another one")
+    desktop.get_by_role("button", name="Confirm and sign in").click()
+    expect(desktop.get_by_role("alert")).to_contain_text("Incorrect password")
+    desktop.get_by_label("The password that you chose").fill(PASSWORD)
+    desktop.get_by_role("button", name="Confirm and sign in").click()
+    expect(desktop.locator(".me-link")).to_contain_text("Mona")
     expect(desktop).to_have_url(f"{site}/rules/standard/")
     without_script.goto(f"{site}{reverse('account_login')}")
     sign_in(without_script, User.objects.get(name="Mona"))
     expect(without_script).to_have_url(f"{site}/")
     expect(without_script.locator(".me-link")).to_contain_text("Mona")
+
+
+def test_whoever_does_not_know_the_password_confirms_without_it_and_signs_in_by_a_code(
+    without_script: Page, phone: Page, live_server: LiveServer
+) -> None:
+    site = live_server.url
+    without_script.goto(f"{site}{reverse('account_signup')}?next=/rules/standard/")
+    sign_up(without_script)
+    phone.goto(site + people.link_in(people.latest_to(ADDRESS)))
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    phone.get_by_role("button", name="I do not know the password").click()
+    phone.get_by_label("Email").fill(ADDRESS)
+    phone.get_by_role("button", name="Mail me a code").click()
+    phone.get_by_label("Code").fill(people.code_in(people.latest_to(ADDRESS)))
+    phone.get_by_role("button", name="Sign in").click()
+    expect(phone).to_have_url(f"{site}/rules/standard/")
+    expect(phone.locator(".me-link")).to_contain_text("Mona")
+    assert not User.objects.get(name="Mona").has_usable_password()
 
 
 def test_signing_in_by_a_code_ends_on_the_page_that_was_wanted(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import call_command
@@ -18,9 +19,13 @@ from accounts.guests import create_guest
 from accounts.models import User
 from games import engine, selectors, services, tasks
 from games.models import Challenge, Fingerprint, Game, Seal
-from games.services.challenges import MOST_OFFERS_OF_A_REMATCH
+from games.services import challenges
+from games.services.challenges import MOST_OFFERS_OF_A_REMATCH, MOST_WAITING_OF_A_PAIR
 from games.snapshot import terms_of
 from tests import cast
+
+if TYPE_CHECKING:
+    from tests.conftest import InThreads
 
 pytestmark = pytest.mark.django_db
 
@@ -439,6 +444,75 @@ def test_nobody_fills_the_open_table_alone() -> None:
     assert offer_of(mona, who="link")
     cast.posted(mona, f"{offered}withdraw/", {})
     assert offer_of(mona, who="list")
+
+
+def to_one(opponent: User, key: uuid.UUID | None = None) -> dict[str, str]:
+    asked = {"who": "player", "opponent": str(opponent.public_id)}
+    return TERMS | asked | {"form_key": str(key or uuid.uuid4())}
+
+
+def test_nobody_floods_another_player_with_offers() -> None:
+    mona, karim, salma = cast.person("Mona"), cast.person("Karim"), cast.person("Salma")
+    browser, new = cast.browser_of(mona), reverse("games:new_challenge")
+    key = uuid.uuid4()
+    for number in range(MOST_WAITING_OF_A_PAIR):
+        last = cast.posted(browser, new, to_one(karim, key if number == 2 else None))
+        assert last.status_code == 302
+    refused = cast.posted(browser, new, to_one(karim))
+    assert refused.status_code == 409
+    assert "This player does not take challenges from you." in cast.text_of(refused)
+    # The form of the last one sent again is that one; others may, and so may Karim.
+    assert cast.posted(browser, new, to_one(karim, key))["Location"] == last["Location"]
+    for maker, opponent in ((salma, karim), (karim, mona), (mona, salma)):
+        assert cast.posted(cast.browser_of(maker), new, to_one(opponent)).status_code == 302
+    cast.posted(browser, f"{last['Location']}withdraw/", {})
+    assert cast.posted(browser, new, to_one(karim)).status_code == 302
+
+
+def test_many_together_do_not_flood_a_player_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(challenges, "MOST_WAITING_FOR_ONE", 2)
+    karim, new = cast.person("Karim"), reverse("games:new_challenge")
+    services.challenge_by_the_computer(
+        player=karim,
+        level=User.Level.EASY,
+        rules=engine.RULE_SETS[engine.DEFAULT_RULE_SET],
+        target=None,
+    )
+    makers = [cast.browser_of(cast.person(name)) for name in ("Mona", "Salma", "Tarek")]
+    statuses = [cast.posted(maker, new, to_one(karim)).status_code for maker in makers]
+    assert statuses == [302, 302, 409]
+    assert offer_of(makers[2])  # by link to anybody
+    rules = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
+    assert services.challenge_by_the_computer(
+        player=karim, level=User.Level.HARD, rules=rules, target=None
+    )
+
+
+def test_home_shows_no_more_offers_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "MOST_OFFERS_AT_HOME", 3)
+    mona = cast.person("Mona")
+    for seed in range(1, 6):
+        cast.offer(mona, seed=seed)
+    home = cast.text_of(cast.look(cast.browser_of(mona), "home"))
+    assert home.count("Your challenge") == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_offers_made_at_once_are_counted_one_after_the_other(in_threads: InThreads) -> None:
+    mona, karim = cast.person("Mona"), cast.person("Karim")
+    rules, key = engine.RULE_SETS[engine.DEFAULT_RULE_SET], uuid.uuid4()
+
+    def offer(form_key: uuid.UUID) -> object:
+        return services.make_challenge(
+            player=mona, rules=rules, target=None, opponent=karim, form_key=form_key
+        )
+
+    keys = [key, key, key, *(uuid.uuid4() for _other in range(5))]
+    results = in_threads([partial(offer, one) for one in keys])
+    assert Challenge.objects.count() == MOST_WAITING_OF_A_PAIR
+    refused = [one for one in results if isinstance(one, Exception)]
+    assert all(isinstance(one, services.TakesNoChallenge) for one in refused)
+    assert len({str(one) for one in results[:3]}) == 1  # one form is one offer, or none
 
 
 def test_words_that_were_typed_stay_when_the_challenge_cannot_be_accepted(

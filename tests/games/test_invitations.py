@@ -394,6 +394,87 @@ def test_an_invitation_waits_for_whoever_confirms_the_address_later_in_any_brows
     assert key == challenge.pk
 
 
+@pytest.mark.parametrize("why", ["suppressed", "over the limit", "of a new account"])
+def test_an_invitation_that_was_never_sent_reaches_nobody_here_either(
+    post_office: PostOffice, why: str
+) -> None:
+    mona = account("Mona")
+    nora = None if why == "of a new account" else account("Nora")
+    address = nora.email if nora else NORA
+    if why == "over the limit":
+        invite(account("Karim"), address)
+    else:
+        addresses.suppress(addresses.address_digest(address))
+    sent = len(post_office.mails)
+    challenge = invite(mona, address)
+    assert len(post_office.mails) == sent
+    if nora is None:
+        nora = new_account("Nora")
+        EmailAddress.objects.create(user=nora, email=NORA, verified=True)
+        address_confirmed.send(sender=User, user=nora, address=NORA)
+    challenge.invitation.refresh_from_db()
+    assert challenge.invitation.recipient is None
+    assert selectors.waiting_counts(nora)[0] == (1 if why == "over the limit" else 0)
+
+
+OTHER_WAYS = {
+    "nora@gmail.com": [
+        "NORA@gmail.com", "nora+1@gmail.com", "no.ra@gmail.com", "n.o.r.a+x@googlemail.com",
+        "nora@GoogleMail.com",
+    ],
+    "nora@example.com": ["Nora@EXAMPLE.com", "nora+1@example.com", "nora+1+2@example.com"],
+    "no.ra@bücher.example": ["no.ra@xn--bcher-kva.example", "no.ra@BÜCHER.example"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("address", OTHER_WAYS)
+def test_an_address_written_another_way_is_the_same_to_limits_and_never_again(
+    post_office: PostOffice, address: str
+) -> None:
+    for number, written in enumerate([address, *OTHER_WAYS[address]]):
+        invite(account(f"Inviter{number}"), written)
+    assert len(post_office.mails) == 1
+    Quota.objects.all().delete()
+    addresses.suppress(addresses.address_digest(OTHER_WAYS[address][0]))
+    for number, written in enumerate([address, *OTHER_WAYS[address]]):
+        assert addresses.is_suppressed(written)
+        invite(account(f"Other{number}"), written)
+    assert len(post_office.mails) == 1
+
+
+@pytest.mark.parametrize("address", OTHER_WAYS)
+def test_who_has_blocked_me_is_not_reached_by_their_address_written_another_way(
+    post_office: PostOffice, address: str
+) -> None:
+    vic, mona = account("Vic"), account("Mona")
+    for written in (address, *OTHER_WAYS[address]):
+        EmailAddress.objects.filter(user=vic).update(email=written.lower())
+        for other in (address, *OTHER_WAYS[address]):
+            assert addresses.members_with(other) == [vic]
+    Block.objects.create(blocker=vic, blocked=mona)
+    for written in (address, *OTHER_WAYS[address]):
+        Quota.objects.all().delete()
+        invite(mona, written)
+    assert post_office.mails == []
+
+
+def test_addresses_that_differ_are_of_different_people(post_office: PostOffice) -> None:
+    vic = account("Vic")
+    EmailAddress.objects.filter(user=vic).update(email="vic@example.com")
+    others = (
+        "v.ic@example.com", "vic@example.org", "vic@gmail.com", "vice@example.com",
+        "vi@example.com", "+vic@example.com", "v%@example.com", "@example.com", "vic", "",
+    )  # fmt: skip
+    for other in others:
+        assert addresses.members_with(other) == []
+        assert addresses.address_digest(other) != addresses.address_digest("vic@example.com")
+
+
+def test_the_mail_goes_to_the_address_as_it_was_typed(post_office: PostOffice) -> None:
+    invite(account("Mona"), "No.Ra+basra@gmail.com")
+    assert [mail["To"] for mail in post_office.mails] == ["No.Ra+basra@gmail.com"]
+
+
 def test_my_own_second_address_makes_no_game_against_myself(post_office: PostOffice) -> None:
     mona = account("Mona")
     challenge = invite(mona, "mona.too@example.com")
@@ -598,9 +679,7 @@ def test_a_player_sends_three_an_hour_and_ten_a_day(post_office: PostOffice) -> 
     assert len(post_office.mails) == 3
     assert "3 of 3" in page_of_invitations(mona)
     for hour in range(4):
-        Quota.objects.filter(key__contains="in an hour").update(
-            window_began=timezone.now() - timedelta(hours=1)
-        )
+        Quota.objects.filter(key__contains="in an hour").update(ends_at=timezone.now())
         for number in range(4):
             invite(mona, f"friend{hour}.{number}@example.com")
     assert len(post_office.mails) == 10
@@ -634,9 +713,7 @@ def test_an_address_gets_one_a_day_and_three_ever_until_somebody_answers(
         assert len(post_office.mails) == min(number + 1, 3)
         invite(account(f"Other{number}"), NORA.upper())  # on the same day
         assert len(post_office.mails) == min(number + 1, 3)
-        Quota.objects.filter(key__contains="in a day").update(
-            window_began=timezone.now() - timedelta(days=1)
-        )
+        Quota.objects.filter(key__contains="in a day").update(ends_at=timezone.now())
     cast.posted(cast.browser_of(), f"{path_in(post_office.mails[0])}decline/", {})
     invite(account("Mona"))
     assert len(post_office.mails) == 4
@@ -850,3 +927,47 @@ def test_a_challenge_to_one_player_is_not_shared(post_office: PostOffice) -> Non
         assert "og:title" not in page
         assert "wa.me" not in page
         assert 'id="link"' not in page
+
+
+# A form that is not taken
+
+
+@pytest.mark.parametrize("answer", ["accept", "decline"])
+def test_the_answer_to_a_mail_comes_back_with_its_words_when_the_cookies_are_gone(
+    post_office: PostOffice, answer: str
+) -> None:
+    challenge = invite(account("Mona"))
+    path, browser = path_in(post_office.mails[0]), Client(enforce_csrf_checks=True)
+    response = browser.post(f"{path}{answer}/", {"words": "my own words"})
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert "<bdi>Mona</bdi> invites you" in page
+    assert "Cookies of this site have to be allowed" in page
+    assert 'value="my own words"' in page
+    challenge.refresh_from_db()
+    assert challenge.state == Challenge.State.WAITING
+    token = re.search(r'name="csrfmiddlewaretoken" value="(.*?)"', page)
+    assert token is not None
+    form = {"words": "my own words", "csrfmiddlewaretoken": token[1]}
+    assert browser.post(f"{path}{answer}/", form).status_code == (
+        302 if answer == "accept" else 200
+    )
+    again = Client(enforce_csrf_checks=True).post(f"{path}{answer}/", form)
+    assert again.status_code == 410
+    nowhere = path.replace(path.strip("/").rpartition("/")[2], "A" * 43)
+    assert Client(enforce_csrf_checks=True).post(f"{nowhere}{answer}/", form).status_code == 404
+
+
+def test_withdrawing_from_the_list_comes_back_to_it_and_says_so(post_office: PostOffice) -> None:
+    mona = account("Mona")
+    challenge = invite(mona)
+    browser = cast.browser_of(mona)
+    page = cast.text_of(cast.get(browser, reverse("games:invitations")))
+    assert '<input type="hidden" name="back" value="invitations">' in page
+    response = cast.post(browser, "withdraw", challenge, {"back": "invitations"})
+    assert response.headers["Location"] == reverse("games:invitations")
+    page = cast.text_of(cast.get(browser, reverse("games:invitations")))
+    assert "You took the invitation back." in page
+    assert "Withdrawn." in page
+    other = invite(mona, "other@example.com")
+    assert cast.post(browser, "withdraw", other, {}).headers["Location"] == "/"

@@ -19,6 +19,7 @@ from games.auditing import problems_of
 from games.engine import Reason, Seat
 from games.models import Challenge, Event, Fingerprint, Game, Invitation, UploadedRecord
 from games.services import leaving
+from games.tasks import close_challenges
 from tests import cast
 from tests.belongings import Somebody
 
@@ -77,6 +78,7 @@ def test_the_others_see_their_games_with_a_former_player(leaver: Somebody) -> No
         assert response.status_code == 200, page
         shown = cast.text_of(response)
         assert leaver.user.name not in shown, page
+        assert ">Rematch</button>" not in shown, page
         if page != "fairness":
             assert "former player" in shown, page
 
@@ -307,14 +309,74 @@ def test_an_offer_made_while_the_account_goes_does_not_stay_open(in_threads: InT
             return services.make_challenge(player=player, rules=rules, target=None, listed=True)
 
         results = in_threads([partial(closing.close, leaver), offer])
-        no_errors(results, User.DoesNotExist)
-        # What came a moment too late is nobody's to accept: its maker is not here any more.
-        open_offers = Challenge.objects.filter(maker=leaver, state="waiting")
-        for challenge in open_offers:
-            with pytest.raises((services.ChallengeClosed, selectors.ChallengeNotFound)):
-                services.accept_challenge(
-                    challenge_id=challenge.pk,
-                    player=cast.person(f"Karim {number}"),
-                    words=cast.WORDS,
-                    words_by=Fingerprint.By.OPPONENT,
-                )
+        no_errors(results, services.TakesNoChallenge)
+        assert not Challenge.objects.filter(maker=leaver, state="waiting").exists()
+
+
+def test_nobody_plays_on_who_leaves_meanwhile_whatever_comes_at_once(in_threads: InThreads) -> None:
+    rules = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
+    accept = partial(services.accept_challenge, words=cast.WORDS, words_by=Fingerprint.By.OPPONENT)
+    offer = partial(services.make_challenge, rules=rules, target=None)
+    for number in range(1, TRIES):
+        leaver, maker, other = (cast.person(f"{name} {number}") for name in "MKS")
+        to_accept, accepted = cast.offer(maker, seed=number), cast.offer(leaver, seed=100 + number)
+        results = in_threads(
+            [
+                partial(closing.close, leaver),
+                partial(accept, challenge_id=to_accept.pk, player=leaver),
+                partial(accept, challenge_id=accepted.pk, player=other),
+                partial(offer, player=maker, opponent=leaver),
+            ]
+        )
+        no_errors(
+            results,
+            services.ChallengeClosed, selectors.ChallengeNotFound, services.TakesNoChallenge,
+        )  # fmt: skip
+        assert not Game.objects.filter(
+            selectors.games_with(leaver), status=Game.Status.RUNNING
+        ).exists()
+        assert not Challenge.objects.filter(state="waiting", opponent=leaver).exists()
+
+
+# What is noticed late
+
+
+def test_a_browser_that_has_not_heard_of_it_neither_accepts_nor_offers() -> None:
+    leaver, other = cast.person("Mona"), cast.person("Karim")
+    offered = cast.offer(other)
+    services.resign(game_id=cast.sit_down(leaver, other, seed=2).pk, player=other)
+    closing.close(User.objects.get(pk=leaver.pk))
+    with pytest.raises(services.ChallengeClosed):
+        services.accept_challenge(
+            challenge_id=offered.pk,
+            player=leaver,
+            words=cast.WORDS,
+            words_by=Fingerprint.By.OPPONENT,
+        )
+    rules = engine.RULE_SETS[engine.DEFAULT_RULE_SET]
+    with pytest.raises(services.TakesNoChallenge):
+        services.make_challenge(player=leaver, rules=rules, target=None)
+    with pytest.raises(services.TakesNoChallenge):
+        services.challenge_by_the_computer(
+            player=leaver, level=User.Level.EASY, rules=rules, target=None
+        )
+    offered.refresh_from_db()
+    assert offered.state == Challenge.State.WAITING
+    assert not Game.objects.filter(status=Game.Status.RUNNING).exists()
+
+
+def test_what_a_former_player_has_left_behind_is_ended_by_the_next_sweep() -> None:
+    leaver, other = cast.person("Mona"), cast.person("Karim")
+    games = [cast.sit_down(leaver, other, seed=1), cast.sit_down(other, leaver, seed=2)]
+    goes_on = cast.sit_down(cast.person("Salma"), other, seed=3)
+    offers = [cast.offer(leaver, seed=4), cast.offer(other, leaver, seed=5)]
+    User.objects.filter(pk=leaver.pk).update(kind=User.Kind.FORMER, is_active=False)
+    close_challenges()
+    for game in games:
+        after = sound(game)
+        assert (after.status, after.reason) == (Game.Status.FINISHED, Reason.RESIGNED)
+        assert after.player(Seat(after.winner)) == other
+    assert cast.as_it_is(goes_on).status == Game.Status.RUNNING
+    for offer in offers:
+        offer.refresh_from_db()
+        assert offer.state == Challenge.State.WITHDRAWN

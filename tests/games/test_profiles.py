@@ -223,6 +223,27 @@ def test_a_damaged_game_is_left_out() -> None:
     assert figures(page(karim, mona))["Won"] == "1"
 
 
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_a_page_names_opponents_to_whom_they_show_their_games(audience: str) -> None:
+    mona, karim, salma = cast.person("Mona"), cast.person("Karim"), cast.person("Salma")
+    befriend(mona, karim)
+    tarek = cast.person("Tarek")
+    services.resign(game_id=cast.sit_down(tarek, mona, seed=1).pk, player=tarek)
+    services.resign(game_id=cast.sit_down(mona, tarek, seed=2).pk, player=mona)
+    User.objects.filter(pk=mona.pk).update(may_see=audience)
+    for viewer in (karim, salma, None, mona, tarek):
+        text = page(viewer, tarek)
+        name = (viewer.name if viewer else None) in (*AUDIENCES[audience], "Mona", "Tarek")
+        shown = "Mona" if name else "a player"
+        assert text.count(f"Against <bdi>{shown}</bdi>") == 2
+        assert f"\u2068{shown}\u2069 wins: \u2068Tarek\u2069 resigned." in text
+        games = text.partition("<h2>Games</h2>")[2].partition("</main>")[0]
+        assert ("Mona" in games) is name
+    # Whose account is deleted has no name to hide.
+    User.objects.filter(pk=mona.pk).update(kind=User.Kind.FORMER)
+    assert "Against <bdi>former player</bdi>" in page(salma, tarek)
+
+
 # A game offered to one player by name
 
 

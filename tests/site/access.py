@@ -127,7 +127,7 @@ TABLE: dict[str, list[Row]] = {
     "livez": _A_PAGE_FOR_ALL,
     "readyz": _A_PAGE_FOR_ALL,
     "accounts:settings": [
-        # A visitor has no name yet and is sent home.
+        # To sign in first, and back.
         ("GET", VISITORS, ANYTHING, 302),
         ("GET", WITH_AN_ACCOUNT, ANYTHING, 200),
         ("POST", WITH_AN_ACCOUNT, ANYTHING, 302),
@@ -163,6 +163,7 @@ TABLE: dict[str, list[Row]] = {
     "accounts:privacy": _A_PAGE_FOR_ALL,
     "accounts:terms": _A_PAGE_FOR_ALL,
     "accounts:export": [
+        ("GET", VISITORS, ANYTHING, 302),
         ("GET", WITH_AN_ACCOUNT, ANYTHING, 200),
         ("POST", WITH_AN_ACCOUNT, ANYTHING, 302),
         ("POST", VISITORS, ANYTHING, 404),
@@ -173,6 +174,7 @@ TABLE: dict[str, list[Row]] = {
         ("POST", MEMBERS, ANYTHING, 302),
     ],
     "accounts:close": [
+        ("GET", VISITORS, ANYTHING, 302),
         ("GET", WITH_AN_ACCOUNT, ANYTHING, 200),
         ("POST", WITH_AN_ACCOUNT, ANYTHING, 302),
     ],

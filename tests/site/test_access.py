@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 LEAST_CELLS = 2_500
-# A mailed link that is good for nothing (any more) is told so in words of its own.
+# A mailed link that is good for nothing (any more) is told so in words of its own; whoever is
+# signed out reads what they had typed.
 HAVE_WORDS_OF_THEIR_OWN = {
     "accounts:confirm_address",
+    "accounts:friends",
     "accounts:keep_by_mail",
+    "accounts:settings",
     "games:accept_invitation",
     "games:decline_invitation",
     "games:invitation",

@@ -217,19 +217,35 @@ def test_of_people_whose_names_look_the_same_the_oldest_keeps_it_and_the_others_
     computer = cast.the_computer()
     before = migrate([("accounts", "0004_people")])
     users = before.get_model("accounts", "User")._default_manager
-    names = ("Karim", "Mona", "Кагім", "Ka-rim", "Karim 2", "M" * 24, "М" * 24)
+    names = ("Karim", "Mona", "Кагім", "Ka-rim", "Karim 2", "M" * 24, "М" * 24, "www.evil.ru")
     for name in names:
         users.create(username=f"of {name}", name=name, skeleton=name.casefold())
     migrate()
     people = User.objects.exclude(pk=computer.pk).order_by("pk")
     assert [person.name for person in people] == [
         "Karim", "Mona", "Кагім 2", "Ka-rim 3", "Karim 2 2", "M" * 24, "М" * 22 + " 2",
+        "www evil ru",
     ]  # fmt: skip
     assert cast.the_computer() == computer
     for person in people:
         skeleton = person.skeleton
         person.save()
         assert person.skeleton == skeleton
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_newest_state_afterwards")
+def test_everybody_of_before_gets_an_id_of_their_own() -> None:
+    before = migrate([("accounts", "0003_levels"), ("games", "0006_uploaded_record")])
+    users = before.get_model("accounts", "User")._default_manager
+    for number in range(700):
+        name = f"Guest {number}"
+        fields: Row = {"username": name, "name": name, "name_key": name.casefold()}
+        users.create(**fields, kind="guest")
+    migrate()
+    ids = set(User.objects.values_list("public_id", flat=True))
+    assert len(ids) == User.objects.count() >= 700
+    assert {one.version for one in ids} == {4}
 
 
 @pytest.mark.django_db

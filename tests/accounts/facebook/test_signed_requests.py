@@ -227,11 +227,44 @@ def test_an_account_without_another_way_in_is_closed_after_its_stay() -> None:
     player = linked()
     code = send("delete", of_now("10215")).json()["confirmation_code"]
     player.refresh_from_db()
-    assert not SocialAccount.objects.exists()
     assert player.closes_at is not None
     assert timedelta(days=6) < player.closes_at - timezone.now() <= timedelta(days=7)
     page = cast.text_of(cast.get(cast.browser_of(), f"/account/facebook/status/{code}/"))
-    assert "The account will be deleted on" in page
+    assert "These and the account will be deleted on" in page
+    assert "its owner can sign in by Facebook and keep the account" in page
+
+
+def test_until_then_no_more_is_stored_than_the_id_that_is_signed_in_by() -> None:
+    player = linked()
+    EmailAddress.objects.create(user=player, email="typed@example.org", verified=False)
+    send("delete", of_now("10215"))
+    account = SocialAccount.objects.get()
+    assert (account.user, account.uid, account.extra_data) == (player, "10215", {})
+    assert not EmailAddress.objects.exists()
+
+
+def test_the_link_goes_with_the_account() -> None:
+    from accounts import closing
+
+    player = linked()
+    send("delete", of_now("10215"))
+    User.objects.filter(pk=player.pk).update(closes_at=timezone.now())
+    assert closing.close_due() == 1
+    assert not SocialAccount.objects.exists()
+
+
+def test_asked_again_when_there_is_another_way_in_the_link_goes_at_once() -> None:
+    player = linked()
+    send("delete", of_now("10215"))
+    EmailAddress.objects.create(user=player, email="a@example.org", verified=True, primary=True)
+    delete_data(SignedRequest("10215", timezone.now() + timedelta(seconds=1)))
+    assert not SocialAccount.objects.exists()
+
+
+def test_a_request_about_an_account_that_is_just_being_deleted_is_answered() -> None:
+    player = linked()
+    User.objects.filter(pk=player.pk).update(is_active=False)
+    assert send("delete", of_now("10215")).status_code == 200
 
 
 def test_when_the_account_is_gone_the_status_page_says_so() -> None:

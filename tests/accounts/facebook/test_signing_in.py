@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -72,6 +74,26 @@ def says(response: Any, words: str) -> None:
 
 def nothing_has_changed(before: dict[str, list[str]]) -> None:
     assert cast.everything_stored() == before
+
+
+def test_somebody_new_is_not_taken_for_whoever_is_signed_in_here(facebook: StandIn) -> None:
+    karim = member("Karim")
+    client = _signed_in(karim)
+    response = facebook.sign_in(client, AMIRA)
+    assert response.headers["Location"] == WELCOME
+    assert signed_in_as(client) is None
+    begin_here(client, name="Amira")
+    assert signed_in_as(client) == User.objects.get(name="Amira")
+    assert not SocialAccount.objects.filter(user=karim).exists()
+
+
+def test_somebody_else_who_signs_in_takes_the_place_of_whoever_is_signed_in_here(
+    facebook: StandIn,
+) -> None:
+    salma = linked(member(), AMIRA)
+    client = _signed_in(member("Karim"))
+    facebook.sign_in(client, AMIRA)
+    assert signed_in_as(client) == salma
 
 
 # The fourteen cases of SECURITY.md J1.
@@ -260,7 +282,9 @@ def test_a_broken_graph_is_told_politely(facebook: StandIn, place: str, how: str
     client = browser()
     before = cast.everything_stored()
     response = facebook.sign_in(client, AMIRA, wanted=WANTED)
-    assert response.status_code in {400, 502}
+    assert response.status_code == 502
+    says(response, "does not answer just now, or not as it should")
+    assert "Please begin again" not in response.content.decode()
     says(response, "/account/login/?next=%2Frules%2F%3Ftarget%3D101")
     assert signed_in_as(client) is None
     nothing_has_changed(before)
@@ -297,7 +321,7 @@ def test_whatever_graph_says_there_is_a_page(facebook: StandIn, place: str, text
     if place == "friends":
         assert response.headers["Location"] == "/"
     else:
-        assert response.status_code in {400, 502}
+        assert response.status_code == 502
         assert signed_in_as(client) is None
 
 
@@ -368,7 +392,50 @@ def test_a_code_that_is_not_good_is_refused(facebook: StandIn, how: str) -> None
     client = browser()
     response = facebook.sign_in(client, AMIRA)
     assert response.status_code == 400
+    says(response, "Please begin again")
     assert signed_in_as(client) is None
+
+
+def test_an_app_that_facebook_does_not_know_is_not_the_visitors_fault(
+    facebook: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = settings.SOCIALACCOUNT_PROVIDERS["facebook"]["APPS"][0]
+    monkeypatch.setitem(app, "secret", "another")
+    client = browser()
+    assert facebook.sign_in(client, AMIRA).status_code == 502
+    assert signed_in_as(client) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        ({"message": "This code has been used.", "code": 100, "error_subcode": 36009}, 400),
+        ("invalid_grant", 400),
+        ("bad_verification_code", 400),
+        ({"message": "Please reduce the amount of data", "code": 1}, 502),
+        ({"message": "Application request limit reached", "code": 4}, 502),
+        ("invalid_client", 502),
+        ({"code": [100]}, 502),
+        ([100], 502),
+        (None, 502),
+    ],
+)
+def test_only_a_code_that_is_refused_is_the_visitors_own(
+    facebook: StandIn, error: Any, status: int
+) -> None:
+    facebook.tell(misbehave={"token": f"says {json.dumps({'error': error})}"})
+    assert facebook.sign_in(browser(), AMIRA).status_code == status
+
+
+def test_a_dialog_that_is_broken_is_not_the_visitors_fault(facebook: StandIn) -> None:
+    client = browser()
+    state = parse_qs(urlsplit(facebook.begin(client)).query)["state"][0]
+    answer = {"error": "server_error", "state": state}
+    response: Any = client.get(reverse("facebook_callback"), answer)
+    assert response.status_code == 502
+    # The same link tried out where nothing was begun.
+    response = browser().get(reverse("facebook_callback"), answer)
+    assert response.status_code == 400
 
 
 def test_whom_facebook_tells_of_is_who_is_signed_in(facebook: StandIn) -> None:
@@ -624,6 +691,34 @@ def test_linking_asks_first_who_it_is(facebook: StandIn) -> None:
     assert SocialAccount.objects.get().user == player
 
 
+def test_whoever_has_an_account_already_comes_by_linking_it_to_the_page_that_was_wanted(
+    facebook: StandIn,
+) -> None:
+    player = member(address="amira@example.org")
+    client = browser()
+    facebook.sign_in(client, AMIRA, wanted=WANTED)
+    page = client.get(WELCOME)
+    sign_in = page.context["form"].sign_in_to_link
+    says(page, f'<a href="{sign_in}">Sign in to it</a>')
+    assert urlsplit(sign_in).path == reverse("account_login")
+    linking = parse_qs(urlsplit(sign_in).query)["next"][0]
+    assert urlsplit(linking).path == reverse("socialaccount_connections")
+    client = _signed_in(player)
+    says(client.get(linking), reverse("facebook_login") + "?process=connect&amp;next=%2Frules")
+    response = facebook.sign_in(client, AMIRA, wanted=WANTED, process="connect")
+    assert response.headers["Location"] == WANTED
+    assert SocialAccount.objects.get().user == player
+
+
+def test_linking_that_does_not_work_keeps_the_page_that_was_wanted(facebook: StandIn) -> None:
+    client = _signed_in(member(address="salma@example.org"))
+    wanted = reverse("socialaccount_connections") + "?next=%2Frules%2F%3Ftarget%3D101"
+    response = facebook.sign_in(client, None, wanted=WANTED, process="connect")
+    says(client.get(response.headers["Location"]), f'href="{wanted}"')
+    facebook.tell(misbehave={"token": "down"})
+    says(facebook.sign_in(client, AMIRA, wanted=WANTED, process="connect"), f'href="{wanted}"')
+
+
 def test_what_is_linked_to_another_account_stays_there(facebook: StandIn) -> None:
     owner = linked(member("Amira"), AMIRA)
     client = _signed_in(member(address="salma@example.org"))
@@ -645,9 +740,48 @@ def test_the_only_way_in_cannot_be_unlinked(facebook: StandIn) -> None:
     begin_here(client, name="Amira")
     account = SocialAccount.objects.get()
     response = client.post(reverse("socialaccount_connections"), {"account": account.pk})
-    assert response.status_code in {200, 422}
+    assert response.status_code == 422
     assert SocialAccount.objects.exists()
-    says(response, "no password")
+    says(response, "This is your only way in. Confirm an address or add a passkey first.")
+    says(response, f'href="{reverse("account_email")}"')
+    says(response, f'href="{reverse("mfa_add_webauthn")}"')
+
+
+@pytest.mark.parametrize(
+    ("has", "is_enough"),
+    [
+        ("a confirmed address", True),
+        ("a passkey", True),
+        ("another site", True),
+        ("a key that is only a second step", False),
+        ("an address that is not confirmed", False),
+        ("a password without an address", False),
+        ("a site that is not offered any more", False),
+    ],
+)
+def test_facebook_can_be_unlinked_beside_another_way_in_and_no_other(
+    has: str, *, is_enough: bool
+) -> None:
+    player = linked(member("Amira"), AMIRA)
+    account = SocialAccount.objects.get()
+    if "password" in has:
+        player.set_password("a password of hers")
+        player.save()
+    elif "site" in has:
+        provider = "google" if "any more" in has else "facebook"
+        SocialAccount.objects.create(user=player, provider=provider, uid="7")
+    elif "key" in has:
+        options = {"rk": "second" not in has}
+        data = {"name": "key", "credential": {"clientExtensionResults": {"credProps": options}}}
+        Authenticator.objects.create(user=player, type=Authenticator.Type.WEBAUTHN, data=data)
+    else:
+        EmailAddress.objects.create(
+            user=player, email="amira@example.org", verified="not" not in has, primary=True
+        )
+    client = _signed_in(player, by="socialaccount" if "site" in has else "password")
+    response = client.post(reverse("socialaccount_connections"), {"account": account.pk})
+    assert response.status_code == (302 if is_enough else 422)
+    assert SocialAccount.objects.filter(pk=account.pk).exists() is not is_enough
 
 
 def test_whoever_has_only_facebook_can_add_another_way_in(facebook: StandIn) -> None:
@@ -828,6 +962,33 @@ def test_many_friends_are_read_page_by_page(
 # Removing the app
 
 
+def test_whoever_has_only_facebook_can_keep_the_account_that_is_to_be_deleted(
+    facebook: StandIn,
+) -> None:
+    player = linked(member("Amira"), AMIRA)
+    code = _delete_data(AMIRA)
+    client = browser()
+    assert facebook.sign_in(client, AMIRA).headers["Location"] == "/"
+    assert signed_in_as(client) == player
+    page: Any = client.get("/")
+    says(page, "Your account will be deleted on")
+    client.post(reverse("accounts:keep"))
+    player.refresh_from_db()
+    assert player.closes_at is None
+    status: Any = browser().get(reverse("accounts:facebook_status", args=[code]))
+    says(status, "The account is kept and linked to Facebook")
+    facebook.sign_in(again := browser(), AMIRA)
+    assert signed_in_as(again) == player
+
+
+def test_a_sign_in_alone_does_not_keep_an_account_that_is_to_be_deleted(facebook: StandIn) -> None:
+    player = linked(member("Amira"), AMIRA)
+    _delete_data(AMIRA)
+    facebook.sign_in(browser(), AMIRA)
+    player.refresh_from_db()
+    assert player.closes_at is not None
+
+
 def test_removing_the_app_ends_what_facebook_began_and_nothing_else(facebook: StandIn) -> None:
     player = linked(member(address="amira@example.org"), AMIRA)
     by_facebook, by_other = browser(), _signed_in(player)
@@ -885,17 +1046,22 @@ def _link_in(post_office: PostOffice, part: str) -> str:
     )
 
 
+def _delete_data(person: str) -> str:
+    said = accounts_facebook.SignedRequest(person, _now())
+    return accounts_facebook.delete_data(said).confirmation_code
+
+
 def _now() -> Any:
     from django.utils import timezone
 
     return timezone.now()
 
 
-def _signed_in(player: User) -> Client:
+def _signed_in(player: User, by: str = "password") -> Client:
     """Return a browser in which somebody has just said who they are."""
     client = cast.browser_of(player)
     session = client.session
-    said = {"method": "password", "at": time.time(), "reauthenticated": True}
+    said = {"method": by, "at": time.time(), "reauthenticated": True}
     session["account_authentication_methods"] = [said]
     session["account_authentication_methods_user"] = str(player.pk)
     session.save()
