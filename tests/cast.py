@@ -7,6 +7,7 @@ a ``seed``, so that a test meets the same cards in every run.
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from unittest.mock import patch
 from uuid import UUID
@@ -256,6 +257,11 @@ def get(client: Client, url: str, query: dict[str, str] | None = None) -> HttpRe
 def text_of(response: HttpResponse) -> str:
     """Return the body of a response as text."""
     return response.content.decode()
+
+
+def without_the_way_back(page: str) -> str:
+    """Return a page without where its way to sign in leads back to: the address asked for."""
+    return re.sub(r'[?]next=[^"]*', "", page)
 
 
 # What signing in and looking at a page may change.

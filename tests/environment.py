@@ -58,7 +58,7 @@ os.environ.pop("BASRA_DEBUG", None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For the second database, keep the tests that touch one: the others told all they can."""
+    """For the second database, keep the tests that it can tell more of than the first."""
     if os.environ.get("BASRA_TEST_ONLY_DATABASE") != "yes":
         return
     left_out = [item for item in items if not _touches_the_database(item)]
@@ -67,5 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _touches_the_database(item: pytest.Item) -> bool:
+    if item.get_closest_marker("one_database") is not None:
+        return False
     fixtures = getattr(item, "fixturenames", ())
     return item.get_closest_marker("django_db") is not None or "db" in fixtures

@@ -38,7 +38,8 @@ def record_of(game: Game, browser: Client | None = None) -> HttpResponse:
 
 def told_by(response: Any) -> str:
     """The words of a page that refuses."""
-    told = re.search("<main.*</main>", response.content.decode(), re.DOTALL)
+    page = cast.without_the_way_back(response.content.decode())
+    told = re.search("<main.*</main>", page, re.DOTALL)
     assert told
     return told[0]
 

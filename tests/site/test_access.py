@@ -5,7 +5,6 @@ The table itself is in `access.py`.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from .wire import Answer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 LEAST_CELLS = 2_500
 # A mailed link that is good for nothing (any more) is told so in words of its own; whoever is
@@ -145,7 +144,7 @@ def seen_in(answer: Answer) -> str:
     """
     passing = ("X-Request-ID", "Expires", "Content-Length")
     kept = {name: value for name, value in answer.headers.items() if name not in passing}
-    return f"{sorted(kept.items())} {re.sub(r'[?]next=[^"]*', '', answer.content)}"
+    return f"{sorted(kept.items())} {cast.without_the_way_back(answer.content)}"
 
 
 MALFORMED = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .wire import Answer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 LEAST_PAGES = 60
 HTMX = {"HTTP_HX_REQUEST": "true"}
