@@ -78,6 +78,7 @@ def test_a_whole_game_by_keyboard_alone(desktop: Page, live_server: LiveServer) 
     desktop.keyboard.press("Enter")
     table = Table(desktop)
     table.expect_my_turn()
+    desktop.wait_for_load_state()  # its keys work from then on
 
     plays = 0
     while not table.is_over():
