@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -21,7 +20,8 @@ from django.utils.translation import gettext as _
 
 from . import outbox, quotas, signing_in
 from .addresses import address_digest
-from .mails import Letter, isolated, letter, link
+from .mails import Letter, letter, link
+from .names import isolated_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,23 +61,18 @@ def post(template_prefix: str, address: str, context: dict[str, Any]) -> None:
     reader = signing_in.account_of(address)
     language = (reader.language if reader else "") or translation.get_language() or "en"
     with translation.override(language):
-        words = write({**context, "email": address})
-    written = letter(
-        "account",
-        {"words": words, "facts": _facts(context, language)},
+        words, facts = write({**context, "email": address}), _facts(context)
+    shown = {"words": words, "facts": facts}
+    written = letter("account", shown, language=language, subject=words.subject)
+    outbox.put(
+        kind=KIND,
+        key=f"account {uuid.uuid4()}",
+        address=address,
         language=language,
-        subject=words.subject,
+        user=reader,
+        content={"subject": written.subject, "text": written.text, "html": written.html},
+        lasts=words.lasts,
     )
-    with transaction.atomic():
-        outbox.put(
-            kind=KIND,
-            key=f"account {uuid.uuid4()}",
-            address=address,
-            language=language,
-            user=reader,
-            content={"subject": written.subject, "text": written.text, "html": written.html},
-            lasts=words.lasts,
-        )
 
 
 def shown_name(user: User) -> str:
@@ -91,18 +86,17 @@ def compose(mail: Mail) -> Letter | None:
     return Letter(mail.content["subject"], mail.content["text"], mail.content["html"])
 
 
-def _facts(context: dict[str, Any], language: str) -> list[str]:
+def _facts(context: dict[str, Any]) -> list[str]:
     """Return from where something was changed, for whoever did not do it."""
     if "ip" not in context:
         return []
-    with translation.override(language):
-        when = date_format(timezone.localtime(context["timestamp"]), "DATETIME_FORMAT")
-        return [
-            _("When: %(when)s (%(zone)s)")
-            % {"when": when, "zone": timezone.get_current_timezone_name()},
-            _("From: %(address)s") % {"address": context["ip"]},
-            _("Browser: %(browser)s") % {"browser": isolated(context["user_agent"])},
-        ]
+    when = date_format(timezone.localtime(context["timestamp"]), "DATETIME_FORMAT")
+    return [
+        _("When: %(when)s (%(zone)s)")
+        % {"when": when, "zone": timezone.get_current_timezone_name()},
+        _("From: %(address)s") % {"address": context["ip"]},
+        _("Browser: %(browser)s") % {"browser": isolated_name(context["user_agent"])},
+    ]
 
 
 def _ours(address: str) -> str:
@@ -217,13 +211,13 @@ _WORDS: dict[str, Callable[[dict[str, Any]], Words]] = {
     "account/email/email_changed": _changed(
         lambda context: (
             _("The address of your account is now %(address)s; it was this one.")
-            % {"address": isolated(context["to_email"])}
+            % {"address": isolated_name(context["to_email"])}
         )
     ),
     "account/email/email_deleted": _changed(
         lambda context: (
             _("The address %(address)s was removed from your account.")
-            % {"address": isolated(context["deleted_email"])}
+            % {"address": isolated_name(context["deleted_email"])}
         )
     ),
     "account/email/email_confirm": _changed(lambda _c: _("Your address was confirmed.")),
@@ -244,13 +238,13 @@ _WORDS: dict[str, Callable[[dict[str, Any]], Words]] = {
     "socialaccount/email/account_connected": _changed(
         lambda context: (
             _("You can sign in with %(provider)s from now on.")
-            % {"provider": isolated(str(context["provider"]))}
+            % {"provider": isolated_name(str(context["provider"]))}
         )
     ),
     "socialaccount/email/account_disconnected": _changed(
         lambda context: (
             _("You cannot sign in with %(provider)s any more.")
-            % {"provider": isolated(str(context["provider"]))}
+            % {"provider": isolated_name(str(context["provider"]))}
         )
     ),
 }

@@ -23,6 +23,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from . import account_mails, another_site, joining, redirects, signing_in
+from .guests import guest_of_session
 from .middleware import guest_of
 from .models import User
 from .names import suggest
@@ -79,6 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def pre_login(self, request: HttpRequest, user: User, **how: Any) -> HttpResponse | None:
         """Note the page that is wanted in the end, for the link in the mail to confirm by."""
+        # On the request, for ``get_email_confirmation_url``: allauth hands nothing else on.
         request.wanted = how.get("redirect_url") or ""  # type: ignore[attr-defined]
         response: HttpResponse | None = super().pre_login(request, user, **how)
         return response
@@ -88,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
         The key of the session is a new one.
         """
-        guest = guest_of(request) or joining.guest_of_session(request)
+        guest = guest_of(request) or guest_of_session(request)
         if guest is None or not joining.merge(guest, user):
             joining.settle_name(user)
         if not request.user.is_authenticated:

@@ -40,7 +40,8 @@ class UnlinkForm(DisconnectForm):
 def has_refused_the_code(request: HttpRequest) -> bool:
     """Return whether the other site's last answer was that the code is not good (any more)."""
     try:
-        error = request.another_site_said.json()["error"]  # type: ignore[attr-defined]
+        said = request.another_site_said  # type: ignore[attr-defined]  # left there by ``Patient``
+        error = said.json()["error"]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return False
     return (error.get("code") if isinstance(error, dict) else error) in _OF_A_BAD_CODE

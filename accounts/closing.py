@@ -138,7 +138,7 @@ def close_all(accounts: QuerySet[User], limit: int, *, retire_names: bool = True
         try:
             if people.filter(pk=key).update(is_active=False):
                 gone += _close(key, retire_name=retire_names)
-        except Exception:
+        except Exception:  # whatever is wrong with one account, the others go
             logger.exception("an account could not be closed", extra={"account": key})
     return gone
 

@@ -141,10 +141,7 @@ def _there(user: User) -> QuerySet[DataExport]:
 def _ring(export_id: int) -> None:
     from .tasks import make_export
 
-    try:
-        make_export.delay(export_id)
-    except Exception as error:  # noqa: BLE001 - beat will find it
-        logger.warning("nobody was rung for an export", extra={"why": type(error).__name__})
+    outbox.ring(make_export, export_id)
 
 
 def ring_for_waiting() -> None:

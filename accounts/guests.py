@@ -17,6 +17,7 @@ from .names import made_up_name
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
+    from django.db.models import QuerySet
 
 # Short numbers first; the longest leave room for hundreds of millions of guests.
 _DIGITS = (3, 3, 3, 4, 4, 5, 5, 6, 6, 6)
@@ -67,12 +68,22 @@ def player_of(user: User | AnonymousUser) -> User | None:
     return user if isinstance(user, User) and user.is_active else None
 
 
+def guest_of_session(request: HttpRequest) -> User | None:
+    """Return the guest whom the browser's session remembers, if it does and nobody took it over."""
+    return _guests_of_session(request).filter(is_active=True, merged_into=None).first()
+
+
 def became(request: HttpRequest) -> User | None:
     """Return the member whom the guest that this browser knows has become elsewhere, if it has."""
-    key = str(request.session.get(SESSION_KEY, ""))
-    if not key.isdecimal():
-        return None
-    guests = User.objects.filter(pk=int(key), kind=User.Kind.GUEST)
-    merged = guests.filter(merged_into__kind=User.Kind.MEMBER, merged_into__is_active=True)
+    merged = _guests_of_session(request).filter(
+        merged_into__kind=User.Kind.MEMBER, merged_into__is_active=True
+    )
     guest = merged.select_related("merged_into").first()
     return guest.merged_into if guest else None
+
+
+def _guests_of_session(request: HttpRequest) -> QuerySet[User]:
+    key = str(request.session.get(SESSION_KEY, ""))
+    if not key.isdecimal():
+        return User.objects.none()
+    return User.objects.filter(pk=int(key), kind=User.Kind.GUEST)

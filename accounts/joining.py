@@ -112,7 +112,7 @@ def finish_merges() -> int:
     for guest in merged.select_related("merged_into").order_by("pk"):
         try:
             deleted += _finish(guest, is_over=guest.seen_at < now - KEPT_AFTER_MERGING)
-        except Exception:
+        except Exception:  # whatever is wrong with one guest, the others are finished
             logger.exception("a merge could not be finished", extra={"guest": guest.pk})
     return deleted
 
@@ -219,15 +219,6 @@ def is_own_name(name: str, guest: User | None) -> bool:
 
 
 # Sessions
-
-
-def guest_of_session(request: HttpRequest) -> User | None:
-    """Return the guest whom the browser's session remembers, if it does and nobody took it over."""
-    key = request.session.get(SESSION_KEY)
-    if key is None or not str(key).isdecimal():
-        return None
-    guests = User.objects.filter(kind=User.Kind.GUEST, is_active=True, merged_into=None)
-    return guests.filter(pk=int(key)).first()
 
 
 def forget_the_guest(request: HttpRequest) -> None:

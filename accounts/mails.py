@@ -15,9 +15,6 @@ from django.utils import translation
 if TYPE_CHECKING:
     from django.utils.functional import Promise
 
-# So that a name in another direction of writing does not carry off what stands around it.
-_ISOLATE, _END = "\u2068", "\u2069"
-
 
 @dataclass(frozen=True, slots=True)
 class Letter:
@@ -63,11 +60,6 @@ def _as_text(template: str, context: dict[str, Any]) -> str:
 def link(path: str) -> str:
     """Return the address of a page of the site from outside."""
     return f"{settings.SITE_URL}{path}"
-
-
-def isolated(name: str) -> str:
-    """Return a name for a line of text, kept together in either direction of writing."""
-    return f"{_ISOLATE}{name}{_END}"
 
 
 @cache

@@ -52,6 +52,7 @@ class GuestsSignInMiddleware:
         if _is_of_allauth(view):
             if request.method not in _METHODS:
                 return HttpResponseNotAllowed(_METHODS)
+            # What is on the request of a page of allauth's stands there for ``guest_of`` and below.
             request.is_allauths = True  # type: ignore[attr-defined]
             hide_guest(request)
             if not request.user.is_authenticated and stale_forms.typed(request):

@@ -77,6 +77,11 @@ _ALLOWED_PUNCTUATION = frozenset("._-'")
 _DOT_INSIDE_A_WORD = re.compile(r"(?<=[^\s._'-])\.(?=[^\s._'-])")
 
 
+def isolated_name(name: str) -> str:
+    """Return a name for the middle of a line of text, in whatever direction it is written."""
+    return f"\u2068{name}\u2069"
+
+
 def made_up_name(digits: int = 3) -> str:
     """Return a readable name for a guest, such as "Golden Ibis 417". Not checked for uniqueness."""
     first, second = secrets.choice(_FIRST), secrets.choice(_SECOND)

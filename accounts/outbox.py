@@ -36,6 +36,7 @@ from .models import Mail, User
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from celery import Task
     from django.core.mail.backends.base import BaseEmailBackend
 
     from .mails import Letter
@@ -115,10 +116,15 @@ def put(
 def _ring(mail_id: int) -> None:
     from .tasks import deliver_mail
 
+    ring(deliver_mail, mail_id)
+
+
+def ring(task: Task[[int], None], row_id: int) -> None:
+    """Ring for what is stored in a row. Never fails: beat finds what nobody was rung for."""
     try:
-        deliver_mail.delay(mail_id)
-    except Exception as error:  # noqa: BLE001 - beat will find it
-        logger.warning("nobody was rung for a mail", extra={"why": type(error).__name__})
+        task.delay(row_id)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with the broker, the row is there
+        logger.warning("nobody was rung for %s", task.name, extra={"why": type(error).__name__})
 
 
 def deliver(mail_id: int) -> None:

@@ -219,7 +219,7 @@ def run() -> None:
     ):  # fmt: skip
         try:
             step()
-        except Exception:
+        except Exception:  # whatever is wrong with one step, the others are taken
             logger.exception("a step of keeping to the time limits failed")
 
 

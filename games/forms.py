@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.names import isolated_name
 
 from . import engine, wording
 from .engine import RuleSet
@@ -148,7 +149,7 @@ class ChallengeForm(TermsForm):
         opponent = cast("forms.ChoiceField", self.fields["opponent"])
         who.choices = [(self.PLAYER, _("a friend who plays here")), *self.declared_choices()]
         opponent.choices = [
-            (key, wording.isolated_name(one.shown_name)) for key, one in self._people.items()
+            (key, isolated_name(one.shown_name)) for key, one in self._people.items()
         ]
 
     def named_opponent(self) -> User | None:

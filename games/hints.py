@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from accounts.names import isolated_name
 
 from . import bots, wording
 from .bots import SeenPlay
@@ -116,7 +117,7 @@ def hint_reasons(found: Facts, seat: Seat) -> tuple[str, ...]:
 
 def told_reasons(found: Facts, seat: Seat, *, name: str) -> tuple[str, ...]:
     """Return the same of a play that the other player, called ``name``, made at ``seat``."""
-    values = {**_values(found), "name": wording.isolated_name(name)}
+    values = {**_values(found), "name": isolated_name(name)}
     matters = islice(_matters(found, seat), MOST_REASONS)
     return tuple(_told_phrase(matter, found) % values for matter in matters)
 

@@ -28,6 +28,7 @@ GAMES_ON_A_PAGE = 20
 _GAMES_FOR_REPLY_TIME = 20
 _PLAYS_FOR_REPLY_TIME = 400
 _FEWEST_REPLIES = 5
+_OF_PEOPLE = ~Q(player_a__kind=User.Kind.COMPUTER) & ~Q(player_b__kind=User.Kind.COMPUTER)
 _UNCOUNTED = [Reason.ABORTED, Reason.CANCELLED]
 
 
@@ -143,33 +144,31 @@ def _relation(player: User, viewer: User | None) -> Relation:
 
 def _with_people(player: User) -> QuerySet[Game]:
     """The finished games of a player: with people, or all of a computer's."""
-    games = Game.objects.filter(selectors.games_with(player), status=Game.Status.FINISHED)
+    finished = Game.objects.filter(status=Game.Status.FINISHED)
     if player.is_computer:
-        return games
-    computer = User.Kind.COMPUTER
-    return games.exclude(player_a__kind=computer).exclude(player_b__kind=computer)
+        return finished.filter(selectors.games_with(player))
+    return finished.filter(selectors.games_with(player) & _OF_PEOPLE)
 
 
 def _won(player: User) -> Q:
     return Q(winner=Seat.A, player_a=player) | Q(winner=Seat.B, player_b=player)
 
 
-def _counts(games: QuerySet[Game], player: User) -> dict[str, int]:
+def _figures(player: User) -> Figures:
+    called_off = 0 if player.is_computer else selectors.count_aborted(player)
+    return _counted(_with_people(player), player, called_off)
+
+
+def _counted(games: QuerySet[Game], player: User, called_off: int = 0) -> Figures:
     uncounted = Q(reason__in=_UNCOUNTED)
-    return games.order_by().aggregate(
+    counts = games.order_by().aggregate(
         won=Count("pk", filter=_won(player)),
         drawn=Count("pk", filter=Q(winner="") & ~uncounted),
         uncounted=Count("pk", filter=uncounted),
         all=Count("pk"),
     )
-
-
-def _figures(player: User) -> Figures:
-    counts = _counts(_with_people(player), player)
-    won, drawn, uncounted = counts["won"], counts["drawn"], counts["uncounted"]
-    lost = counts["all"] - won - drawn - uncounted
-    called_off = 0 if player.is_computer else selectors.count_aborted(player)
-    return Figures(won, lost, drawn, uncounted, called_off)
+    won, drawn, without = counts["won"], counts["drawn"], counts["uncounted"]
+    return Figures(won, counts["all"] - won - drawn - without, drawn, without, called_off)
 
 
 def _record(player: User, viewer: User) -> str:
@@ -178,10 +177,8 @@ def _record(player: User, viewer: User) -> str:
         Q(player_a=player, player_b=viewer) | Q(player_a=viewer, player_b=player),
         status=Game.Status.FINISHED,
     )
-    counts = _counts(together, viewer)
-    won, drawn = counts["won"], counts["drawn"]
-    lost = counts["all"] - won - drawn - counts["uncounted"]
-    return wording.record_sentence(player.shown_name, won, lost, drawn)
+    record = _counted(together, viewer)
+    return wording.record_sentence(player.shown_name, record.won, record.lost, record.drawn)
 
 
 def _games(player: User, viewer: User | None) -> tuple[ListedGame, ...]:
@@ -233,9 +230,7 @@ def _reply_time(player: User) -> str:
 
     The median of the latest plays of their own choosing; nothing where there are few.
     """
-    computer = User.Kind.COMPUTER
-    games = Game.objects.filter(selectors.games_with(player))
-    games = games.exclude(player_a__kind=computer).exclude(player_b__kind=computer)
+    games = Game.objects.filter(selectors.games_with(player) & _OF_PEOPLE)
     latest = games.order_by("-changed_at", "pk").values_list("pk", flat=True)
     plays = (
         Play.objects.filter(game__in=list(latest[:_GAMES_FOR_REPLY_TIME]))

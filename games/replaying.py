@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from accounts.names import isolated_name
+
 from . import dealing, engine, selectors, wording
 from .bots import SeenPlay
 from .dealing import BrokenSeal
@@ -427,7 +429,7 @@ def _side(
     basras = view.basras[seat]
     return Side(
         name=name,
-        label=wording.isolated_name(name),
+        label=isolated_name(name),
         is_me=seat is viewer,
         to_play=view.turn is seat,
         deals=view.dealer is seat,

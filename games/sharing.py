@@ -11,7 +11,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from .wording import isolated_name
+from accounts.names import isolated_name
 
 PICTURE = "img/share.png"
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.names import isolated_name
 
 from . import selectors, wording
 from .engine import (
@@ -545,7 +546,7 @@ def _player_box(game: Game, view: SeatView, seat: Seat) -> PlayerBox:
     return PlayerBox(
         name=player.shown_name,
         page=player.public_id,
-        label=_("You") if seat is view.seat else wording.isolated_name(player.shown_name),
+        label=_("You") if seat is view.seat else isolated_name(player.shown_name),
         is_me=seat is view.seat,
         is_former=player.is_former,
         level=player.level,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext, pgettext_lazy
 
+from accounts.names import isolated_name
+
 from .engine import RULE_SETS, Card, Kind, Outcome, Pair, Reason, RuleSet, Terms
 
 if TYPE_CHECKING:
@@ -80,11 +82,6 @@ def rank_names(cards: Iterable[Card]) -> str:
 def isolated_symbol(card: Card) -> str:
     """Return ``card_symbol`` for the middle of a sentence: never turned round in Arabic text."""
     return f"\u2066{card_symbol(card)}\u2069"
-
-
-def isolated_name(name: str) -> str:
-    """Return a player's name for the middle of a sentence, in whatever direction it is written."""
-    return f"\u2068{name}\u2069"
 
 
 def _symbols(cards: Iterable[Card]) -> str:

@@ -171,3 +171,9 @@ def _record() -> str:
     game = cast.play_to_the_end(cast.sit_down(cast.person("Hoda"), cast.person("Omar"), seed=31))
     text = engine.format_record(replaying.record_of(cast.as_it_is(game)))
     return text.replace("Hoda", NAME)
+
+
+def show_who_one_is(browser: Client) -> None:
+    """Give the password again, as one is asked to before what cannot be undone."""
+    response = browser.post("/account/reauthenticate/", {"password": PASSWORD})
+    assert response.status_code == 302, response.content.decode()

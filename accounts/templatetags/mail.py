@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from accounts.mails import isolated as _isolated
+from accounts.names import isolated_name
 
 register = template.Library()
-
-
-@register.filter
-def isolated(name: str) -> str:
-    """Keep a name together in a line of text, in either direction of writing."""
-    return _isolated(name)
+register.filter("isolated", isolated_name)

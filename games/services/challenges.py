@@ -290,6 +290,17 @@ def _close(challenge: Challenge, state: Challenge.State) -> bool:
     return bool(challenges.update(state=state, answered_at=Now()))
 
 
+def end_by_key(key: UUID, state: Challenge.State) -> None:
+    """Move a challenge to its end, whoever asks, if it still waits; its address is forgotten.
+
+    For the caller's transaction, in the order of keys where there are several: somebody may be
+    accepting one.
+    """
+    waiting = Challenge.objects.filter(pk=key, state=Challenge.State.WAITING)
+    if waiting.update(state=state, answered_at=Now()):
+        Invitation.objects.filter(pk=key).update(address="")
+
+
 def end(challenge: Challenge, state: Challenge.State) -> Challenge:
     """Move a challenge to its end; again is harmless. Raises ``ChallengeClosed``."""
     if _close(challenge, state):

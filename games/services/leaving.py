@@ -12,13 +12,13 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
-from django.db.models.functions import Now
 
 from accounts.models import User
 
 from .. import engine, selectors
 from ..models import Challenge, Game, Invitation, UploadedRecord
 from ..snapshot import BrokenGame
+from .challenges import end_by_key
 from .ending import resign
 
 logger = logging.getLogger(__name__)
@@ -80,8 +80,7 @@ def _take_back_offers(player: User) -> None:
     offers = waiting.filter(mine).order_by("pk")
     for key, maker in list(offers.values_list("pk", "maker_id")):
         is_mine = maker == player.pk
-        state = Challenge.State.WITHDRAWN if is_mine else Challenge.State.DECLINED
-        waiting.filter(pk=key).update(state=state, answered_at=Now())
+        end_by_key(key, Challenge.State.WITHDRAWN if is_mine else Challenge.State.DECLINED)
     invitations = Invitation.objects.filter(Q(challenge__maker=player) | Q(recipient=player))
     invitations.exclude(address="").update(address="")
     Invitation.objects.filter(recipient=player).update(recipient=None)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models.functions import Now
-
 from accounts.models import User
 
 from ..models import Challenge, Invitation
+from .challenges import end_by_key
 
 
 def part(blocker: User, blocked: User) -> None:
@@ -26,10 +25,8 @@ def part(blocker: User, blocked: User) -> None:
         (mailed, Challenge.State.DECLINED),
         (waiting.filter(maker=blocker, opponent=blocked), Challenge.State.WITHDRAWN),
     ):
-        # By key, each where it still waits: somebody may be accepting it.
         for key in list(challenges.order_by("pk").values_list("pk", flat=True)):
-            if waiting.filter(pk=key).update(state=state, answered_at=Now()):
-                Invitation.objects.filter(pk=key).update(address="")
+            end_by_key(key, state)
     theirs = Invitation.objects.filter(challenge__maker=blocker, recipient=blocked)
     theirs.update(recipient=None)
 

@@ -13,9 +13,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.names import isolated_name
 from basra_site.http import Request
 
-from .. import engine, selectors, services, wording
+from .. import engine, selectors, services
 from ..models import Game
 from .access import game_or_404, player_or_404, says_when_broken
 from .table import moved, table_page
@@ -32,7 +33,7 @@ def resign(request: Request, game_id: UUID) -> HttpResponse:
     if request.method == "POST":
         return _ended(request, game_id, services.resign)
     game = game_or_404(player, game_id)
-    other = wording.isolated_name(game.player(game.seat_of(player).other).shown_name)
+    other = isolated_name(game.player(game.seat_of(player).other).shown_name)
     consequence = _("The game ends now, and %(name)s wins it.") % {"name": other}
     return _ask(request, game, _("Resign the game?"), consequence, _("Resign"))
 

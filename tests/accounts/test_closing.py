@@ -43,14 +43,8 @@ def mona(*, address: str = "mona@example.com") -> User:
     return user
 
 
-def show_who_one_is(browser: Client) -> None:
-    """Give the password again, as one is asked to before what cannot be undone."""
-    response = browser.post("/account/reauthenticate/", {"password": belongings.PASSWORD})
-    assert response.status_code == 302, response.content.decode()
-
-
 def ask_in(browser: Client) -> None:
-    show_who_one_is(browser)
+    belongings.show_who_one_is(browser)
     assert browser.post(CLOSE).status_code == 302
 
 

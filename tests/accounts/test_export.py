@@ -38,11 +38,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 EXPORT, FILE = "/account/export/", "/account/export/file/"
 
 
-def show_who_one_is(browser: Client) -> None:
-    response = browser.post("/account/reauthenticate/", {"password": belongings.PASSWORD})
-    assert response.status_code == 302
-
-
 def taken_along(browser: Client) -> zipfile.ZipFile:
     """Ask for the file, let the queue make it, and fetch it."""
     assert browser.post(EXPORT).status_code == 302
@@ -56,7 +51,7 @@ def taken_along(browser: Client) -> zipfile.ZipFile:
 
 
 def data_of(somebody: Somebody) -> dict[str, Any]:
-    show_who_one_is(somebody.browser)
+    belongings.show_who_one_is(somebody.browser)
     data = json.loads(taken_along(somebody.browser).read("data.json"))
     assert isinstance(data, dict)
     return data
@@ -108,7 +103,7 @@ def test_the_file_says_who_one_is_and_how_one_wants_things() -> None:
 
 def test_no_secret_is_in_the_file_nor_who_has_blocked_me() -> None:
     somebody = Somebody()
-    show_who_one_is(somebody.browser)
+    belongings.show_who_one_is(somebody.browser)
     packed = taken_along(somebody.browser)
     somebody.user.refresh_from_db()
     for name in packed.namelist():
@@ -153,7 +148,7 @@ def test_the_hands_that_one_held_are_those_that_were_dealt() -> None:
 
 def test_the_page_in_the_file_has_the_same_and_runs_nothing() -> None:
     somebody = Somebody()
-    show_who_one_is(somebody.browser)
+    belongings.show_who_one_is(somebody.browser)
     packed = taken_along(somebody.browser)
     assert packed.namelist() == ["data.json", "data.html"]
     page, data = packed.read("data.html").decode(), json.loads(packed.read("data.json"))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from accounts.names import isolated_name as isolated
 from games import services
 from games.models import Challenge, Fingerprint, Game
-from games.wording import isolated_name as isolated
 from tests import cast
 from tests.games.leaks import cards_in, masked
 from tests.games.test_hidden_cards import hidden_from
