@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.core.cache import cache
 from django.db import connections
 
 if TYPE_CHECKING:
@@ -35,6 +36,18 @@ def _passwords_are_quick() -> None:
 
     Argon2PasswordHasher.time_cost = Argon2PasswordHasher.parallelism = 1
     Argon2PasswordHasher.memory_cost = 64
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_counted(request: pytest.FixtureRequest) -> None:
+    """Begin each test with no tries counted: their table is none that the end of a test empties."""
+    marker = request.node.get_closest_marker("django_db")
+    wanted = {"db", "transactional_db"} & set(request.fixturenames)
+    if marker is None and not wanted:
+        return
+    commits = "transactional_db" in wanted or (marker and marker.kwargs.get("transaction"))
+    request.getfixturevalue("transactional_db" if commits else "db")
+    cache.clear()
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -36,14 +35,6 @@ WANTED = "/rules/standard/"
 
 pytestmark = pytest.mark.django_db
 parallel = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_was_counted(request: pytest.FixtureRequest) -> None:
-    request.getfixturevalue(
-        "transactional_db" if "transactional_db" in request.fixturenames else "db"
-    )
-    cache.clear()
 
 
 def seats_of(player: User) -> set[tuple[uuid.UUID, str]]:

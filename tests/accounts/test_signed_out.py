@@ -7,7 +7,6 @@ from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -31,11 +30,6 @@ SHORT = {
     "account_email": {"email": "new@basra.example", "action_add": ""},
 }
 WITHOUT_A_PAGE = ("accounts:keep", "account_logout", "usersessions_list", "accounts:export_file")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_was_counted() -> None:
-    cache.clear()
 
 
 def sent_from(browser: Client, page: str, url: str, form: dict[str, str]) -> HttpResponse:

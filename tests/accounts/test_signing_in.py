@@ -34,11 +34,6 @@ WANTED = "/rules/standard/"
 SESSION = "basra-session"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_was_counted() -> None:
-    cache.clear()
-
-
 def status_and_place(response: HttpResponse) -> tuple[int, str]:
     return response.status_code, response.headers.get("Location", "")
 

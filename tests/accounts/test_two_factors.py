@@ -29,11 +29,6 @@ pytestmark = pytest.mark.django_db
 WANTED = "/rules/standard/"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_was_counted() -> None:
-    cache.clear()
-
-
 def signed_in(user: User) -> Client:
     """Return a browser in which somebody has just shown once more who they are."""
     browser = cast.browser_of()

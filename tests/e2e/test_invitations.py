@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from accounts.models import User
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
     from tests.post_office import PostOffice
 
 NORA = "nora@example.com"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_was_counted(transactional_db: None) -> None:
-    cache.clear()
 
 
 PASSWORD = "a kettle on the window sill"

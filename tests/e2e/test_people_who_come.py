@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import pytest
 from allauth.account.models import EmailAddress
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from accounts.models import User
@@ -29,11 +27,6 @@ if TYPE_CHECKING:
 
 NORA = "nora@example.com"
 AMIRA = "amira@example.org"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_was_counted(transactional_db: None) -> None:
-    cache.clear()
 
 
 def test_a_guest_wins_signs_up_by_facebook_plays_on_elsewhere_and_invites_a_stranger_who_stays(

@@ -6,10 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
-from django.core.cache import cache
 from django.urls import reverse
 from playwright.sync_api import expect
 
@@ -24,11 +22,6 @@ if TYPE_CHECKING:
     from pytest_django.live_server_helper import LiveServer
 
 ADDRESS = "mona@basra.example"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_was_counted(transactional_db: None) -> None:
-    cache.clear()
 
 
 def begin_a_game(page: Page, site: str) -> str:

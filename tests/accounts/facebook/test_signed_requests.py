@@ -248,7 +248,7 @@ def test_the_link_goes_with_the_account() -> None:
 
     player = linked()
     send("delete", of_now("10215"))
-    User.objects.filter(pk=player.pk).update(closes_at=timezone.now())
+    User.objects.filter(pk=player.pk).update(closes_at=timezone.now() - timedelta(seconds=1))
     assert closing.close_due() == 1
     assert not SocialAccount.objects.exists()
 
